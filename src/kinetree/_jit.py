@@ -1,0 +1,92 @@
+"""`kernel` and `leaf`: the only place that knows Numba.
+
+A compiled kernel is kept in a cache folder whose name is a hash of all that it is made from: the sources of every
+kernel (Numba does not notice when a callee in another file changes), the versions of Numba and NumPy, the flags and the
+processor. The folder is chosen while a kernel is declared, and Numba's own setting is put back afterwards, so that other
+packages of the same process keep theirs.
+
+`KINETREE_CACHE_DIR` moves the cache, `NUMBA_DISABLE_JIT=1` runs the kernels as plain Python, and `KINETREE_BOUNDSCHECK=1`
+compiles them with bounds checks, in a folder of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BOUNDSCHECK = os.environ.get("KINETREE_BOUNDSCHECK", "0") not in ("", "0")
+ENABLED = not numba.config.DISABLE_JIT
+
+# Reordering and contraction change the last digits only. "nnan" and "ninf" stay out: kernels must see a NaN.
+FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder for compiled kernels, or None where no folder can be written to."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {BOUNDSCHECK} {sorted(FASTMATH)}".encode())
+    for source in sorted([Path(__file__), *package.glob("kernels/*.py"), *package.glob("render/*.py")]):
+        digest.update(source.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    wanted = os.environ.get("KINETREE_CACHE_DIR")
+    candidates = [wanted] if wanted else [os.path.join(home, "kinetree"), f"{tempfile.gettempdir()}/kinetree-{user}"]
+    for candidate in candidates:
+        folder = Path(candidate) / digest.hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            continue  # somebody else's folder: its machine code is not to be trusted
+        return folder
+    return None
+
+
+def _declare(function: F, **options: Any) -> F:
+    if not ENABLED:
+        return function
+    folder = cache_folder()
+    before = numba.config.CACHE_DIR
+    try:
+        if folder is not None:
+            numba.config.CACHE_DIR = str(folder)
+        return numba.njit(cache=folder is not None, error_model="numpy", boundscheck=BOUNDSCHECK, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: F) -> F:
+    """Compile a function that loops over arrays; compiled code is cached and releases the interpreter lock."""
+    return _declare(function, nogil=True, fastmath=FASTMATH)
+
+
+def exact(function: F) -> F:
+    """Compile a kernel like `kernel`, in the written order of operations: where an error bound depends on it."""
+    return _declare(function, nogil=True)
+
+
+def parallel(function: F) -> F:
+    """Compile a kernel whose `prange` loop runs over independent bodies or pictures on all cores."""
+    return _declare(function, nogil=True, fastmath=FASTMATH, parallel=True)
+
+
+def leaf(function: F) -> F:
+    """Compile a small function that is always inlined into its callers."""
+    return _declare(function, forceinline=True, fastmath=FASTMATH)
+
+
+prange = numba.prange

@@ -1,0 +1,1 @@
+"""Numbers: arrays in, arrays out. No names, files, units or classes live here."""
