@@ -1,0 +1,85 @@
+"""kinetree: adaptive, error-bounded and exact dynamics of articulated bodies.
+
+Everything a user needs hangs on this module (`import kinetree as kt`) and is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "kinetree.model.builder": ("ModelBuilder",),
+    "kinetree.model.model": ("Model",),
+    "kinetree.model.joints": (
+        "Revolute", "Prismatic", "Helical", "Universal", "Spherical", "Planar", "Free", "Fixed",
+    ),
+    "kinetree.model.shapes": ("Box", "Sphere", "Capsule", "Plane"),
+    "kinetree.io.load": ("load",),
+    "kinetree.io.save": ("save",),
+    "kinetree.dynamics": (
+        "forward_dynamics", "inverse_dynamics", "mass_matrix", "energy", "momentum", "center_of_mass", "body_poses",
+        "body_velocities", "body_accelerations", "jacobian", "integrate", "difference",
+    ),
+    "kinetree.simulation": ("Simulation", "Full"),
+    "kinetree.trajectory": ("Trajectory",),
+}  # fmt: skip
+_MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from . import errors as errors
+    from . import forces as forces
+    from .dynamics import (
+        body_accelerations as body_accelerations,
+        body_poses as body_poses,
+        body_velocities as body_velocities,
+        center_of_mass as center_of_mass,
+        difference as difference,
+        energy as energy,
+        forward_dynamics as forward_dynamics,
+        integrate as integrate,
+        inverse_dynamics as inverse_dynamics,
+        jacobian as jacobian,
+        mass_matrix as mass_matrix,
+        momentum as momentum,
+    )
+    from .io.load import load as load
+    from .io.save import save as save
+    from .model import library as models
+    from .model.builder import ModelBuilder as ModelBuilder
+    from .model.joints import (
+        Fixed as Fixed,
+        Free as Free,
+        Helical as Helical,
+        Planar as Planar,
+        Prismatic as Prismatic,
+        Revolute as Revolute,
+        Spherical as Spherical,
+        Universal as Universal,
+    )
+    from .model.model import Model as Model
+    from .model.shapes import Box as Box, Capsule as Capsule, Plane as Plane, Sphere as Sphere
+    from .simulation import Full as Full, Simulation as Simulation
+    from .trajectory import Trajectory as Trajectory
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for."""
+    if name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+    elif name in _MODULES:
+        value = import_module(_MODULES[name])
+    else:
+        raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
