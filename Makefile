@@ -46,7 +46,7 @@ bench: setup ## the tables of speed and accuracy, against the peers
 	@$(BIN)/kinetree bench full
 
 lock: setup ## write requirements/*.txt anew; UPGRADE=1 takes the newest versions
-	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/lock.sh $(if $(UPGRADE),--upgrade)
+	@$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
 
 pictures: setup ## draw the pictures of the documentation
 	@$(BIN)/python tools/make_pictures.py
