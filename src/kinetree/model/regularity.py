@@ -1,10 +1,10 @@
 """Find the joints that have no inertia to move: the numerical test behind the refusal of massless links.
 
-A joint with motion axes `S` moves against `D = S' I^A S + diag(armature)`, where `I^A` is the articulated inertia of its
-link (Featherstone, Rigid Body Dynamics Algorithms, 2008, equation 7.23). Articulated inertias only grow with what hangs
-below, so a link that resists its joint by its own inertia needs no further look; only below the others is `I^A` worked
-out, and only as far down as the next link that resists every motion (its own inertia already decides what it lets
-through).
+A joint with motion axes `S` moves against `D = S' I^A S + diag(armature)`, where `I^A` is the articulated inertia of
+its link (Featherstone, Rigid Body Dynamics Algorithms, 2008, equation 7.23). Articulated inertias only grow with what
+hangs below, so a link that resists its joint by its own inertia needs no further look; only below the others is `I^A`
+worked out, and only as far down as the next link that resists every motion (its own inertia already decides what it
+lets through).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..kernels import layout as at
 
 WEAKEST = 1e-12  # least eigenvalue of D, scaled to a largest possible of about 1, that a division by it survives
 STRONG = 1e-6  # least principal moment, relative to the largest, of a link that resists every motion
+COLUMNS = np.arange(6)
 GENERIC = 20060930  # seed of the generic pose; any would do
 
 
@@ -27,30 +28,41 @@ def immovable_links(topology: np.ndarray, constants: np.ndarray, dofs: np.ndarra
     motion, turns, shifts = _poses(topology, constants)
     own = _spatial_inertias(constants)
     armature = _per_link(topology, dofs[:, at.ARMATURE])
-    weak = _is_singular(np.broadcast_to(own, (2, n, 6, 6)), motion, armature)[0].all(0)
+    weak = _resistance(own[None], own[None], motion, armature)[0].all(0)
     if not weak.any():
         return np.zeros(0, dtype=np.int64)
     scope, height = _scope(topology[:, at.PARENT], weak, _resists_everything(constants))
+    transforms = _from_parent(turns, shifts)
     articulated = np.zeros((2, n, 6, 6))
     articulated[:, scope] = own[scope]
+    # The size that D is small against: with the joints of weak links locked, down to the first that is not weak.
+    composite = articulated.copy()
     by_height = scope[np.argsort(height[scope], kind="stable")]
     levels = np.split(by_height, np.flatnonzero(np.diff(height[by_height])) + 1)
+    tainted = np.zeros((2, n), dtype=bool)  # something below was singular at that pose: it proves nothing
     inside = np.zeros(n, dtype=bool)
     inside[scope] = True
     for level in levels:
         inertia, axes = articulated[:, level], motion[:, level]
-        singular, masked = _is_singular(inertia, axes, armature[level])
+        size = np.where(weak[level, None, None], composite[:, level], own[level])
+        singular, inverse = _resistance(inertia, size, axes, armature[level])
+        singular = (singular | tainted[:, level]) & weak[level]
         bad = singular.all(0)
         if bad.any():
             return np.sort(level[bad])
         parent = topology[level, at.PARENT]
-        carried = np.flatnonzero((parent >= 0) & inside[np.maximum(parent, 0)])
+        carried = np.flatnonzero((parent >= 0) & inside[parent])
         if carried.size == 0:
             continue
-        passed = _let_through(inertia[:, carried], axes[:, carried], masked[:, carried])
-        passed = _in_parent(passed, turns[:, level[carried]], shifts[:, level[carried]])
+        U = inertia @ axes
+        felt = inertia - U @ inverse @ U.swapaxes(-1, -2)  # equation 7.25: what a parent feels of the link
+        transform = transforms[:, level]
+        felt = transform.swapaxes(-1, -2) @ felt @ transform
+        locked = transform.swapaxes(-1, -2) @ size @ transform
         for pose in range(2):
-            np.add.at(articulated[pose], parent[carried], passed[pose])
+            np.add.at(articulated[pose], parent[carried], felt[pose, carried])
+            np.add.at(composite[pose], parent[carried], locked[pose, carried])
+            np.logical_or.at(tainted[pose], parent[carried], singular[pose, carried])
     return np.zeros(0, dtype=np.int64)
 
 
@@ -78,14 +90,13 @@ def _resists_everything(constants: np.ndarray) -> np.ndarray:
 
 def _per_link(topology: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Spread a value per degree of freedom over six columns a link; columns without a degree of freedom get NaN."""
-    column = np.arange(6)
-    used = column < topology[:, at.DOF, None]
-    index = np.where(used, topology[:, at.V, None] + column, 0)
+    used = topology[:, at.DOF, None] > COLUMNS
+    index = np.where(used, topology[:, at.V, None] + COLUMNS, 0)
     return np.where(used, values[index] if values.size else 0.0, np.nan)
 
 
 def _poses(topology: np.ndarray, constants: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return motion axes in link frames [2, n, 6, 6], rotations and shifts of the links in their parents, at both poses.
+    """Return motion axes in link frames [2, n, 6, 6], and rotations and shifts of links in parents, at both poses.
 
     Unused columns of the motion axes are zero.
     """
@@ -140,41 +151,38 @@ def _cross(vectors: np.ndarray) -> np.ndarray:
     return np.stack((zero, -z, y, z, zero, -x, -y, x, zero), axis=-1).reshape(*vectors.shape, 3)
 
 
-def _is_singular(inertia: np.ndarray, motion: np.ndarray, armature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether each D is singular [2, n], and the D's with an identity in their unused part [2, n, 6, 6]."""
+def _resistance(
+    inertia: np.ndarray, composite: np.ndarray, motion: np.ndarray, armature: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each D is singular, shape [2, n], and the inverse of D, shape [2, n, 6, 6].
+
+    Unused columns of the inverse are zero; so are the directions in which a D is singular at one of the poses only.
+    """
     used = np.isfinite(armature)
     rotor = np.where(used, armature, 0.0)
     D = motion.swapaxes(-1, -2) @ inertia @ motion
-    trace = np.einsum("pnii->pni", inertia)
-    angular, linear = trace[..., :3].sum(-1, keepdims=True), trace[..., 3:].sum(-1, keepdims=True)
+    trace = np.einsum("pnii->pni", composite)
+    angular, linear = trace[..., :3].sum(-1)[..., None], trace[..., 3:].sum(-1)[..., None]
     squares = motion * motion
     largest = squares[..., :3, :].sum(-2) * angular + squares[..., 3:, :].sum(-2) * linear + rotor
-    column = np.arange(6)
-    D[..., column, column] += rotor
     nothing = (used & (largest <= 0)).any(-1)
-    scale = np.sqrt(np.where(used & (largest > 0), largest, 1.0))
-    D[..., column, column] += np.where(used, 0.0, 1.0)
-    scaled = D / (scale[..., :, None] * scale[..., None, :])
-    return nothing | (np.linalg.eigvalsh(scaled)[..., 0] < WEAKEST), D
+    scale = 1 / np.sqrt(np.where(used & (largest > 0), largest, 1.0))
+    D[..., COLUMNS, COLUMNS] += np.where(used, rotor, 1.0)
+    values, vectors = np.linalg.eigh(D * scale[..., :, None] * scale[..., None, :])
+    reciprocal = np.where(values > WEAKEST, 1 / np.maximum(values, WEAKEST), 0.0)
+    inverse = vectors * reciprocal[..., None, :] @ vectors.swapaxes(-1, -2)
+    inverse *= (scale * used)[..., :, None] * (scale * used)[..., None, :]
+    return nothing | (values[..., 0] < WEAKEST), inverse
 
 
-def _let_through(inertia: np.ndarray, motion: np.ndarray, D: np.ndarray) -> np.ndarray:
-    """Return what the parent feels: I^A - I^A S D^-1 S' I^A; the pseudo-inverse stands in where one pose is singular."""
-    U = inertia @ motion
-    scale = np.sqrt(np.maximum(np.einsum("...ii->...i", D), 1e-300))
-    scaled = D / (scale[..., :, None] * scale[..., None, :])
-    inverse = np.linalg.pinv(scaled, rcond=WEAKEST, hermitian=True) / (scale[..., :, None] * scale[..., None, :])
-    return inertia - U @ inverse @ U.swapaxes(-1, -2)
-
-
-def _in_parent(inertia: np.ndarray, turns: np.ndarray, shifts: np.ndarray) -> np.ndarray:
-    """Express inertias in the axes and about the origin of the parents."""
-    transform = np.zeros_like(inertia)  # parent motion -> child motion
+def _from_parent(turns: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+    """Return the transforms of motions from parent to link; `turns` and `shifts` are the links' poses in parents."""
+    transforms = np.zeros((*turns.shape[:-2], 6, 6))
     back = turns.swapaxes(-1, -2)
-    transform[..., :3, :3] = back
-    transform[..., 3:, 3:] = back
-    transform[..., 3:, :3] = -back @ _cross(shifts)
-    return transform.swapaxes(-1, -2) @ inertia @ transform
+    transforms[..., :3, :3] = back
+    transforms[..., 3:, 3:] = back
+    transforms[..., 3:, :3] = -back @ _cross(shifts)
+    return transforms
 
 
 def _scope(parents: np.ndarray, weak: np.ndarray, strong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
