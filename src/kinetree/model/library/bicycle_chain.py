@@ -1,5 +1,7 @@
-"""A bicycle chain, the first benchmark of Redon and Lin, An efficient, error-bounded approximation algorithm for
-simulating quasi-statics of complex linkages (2006), section 6.1."""
+"""A bicycle chain, the first benchmark of Redon and Lin (2006).
+
+An efficient, error-bounded approximation algorithm for simulating quasi-statics of complex linkages, section 6.1.
+"""
 
 from __future__ import annotations
 

@@ -11,13 +11,14 @@ from ..description import Body, mass_properties
 from ..joints import Fixed
 from ..model import Model
 from ..shapes import Capsule, as_pose
-from .humanoid_table import GROUPS, Part, parts
+from .humanoid_table import GROUPS, LIMBS, Part, parts
 from .parts import Color, assemble, count, positive
 
 ALL = 95
 SKINS: tuple[Color, ...] = ((0.93, 0.76, 0.65), (0.80, 0.60, 0.46), (0.60, 0.42, 0.30), (0.42, 0.28, 0.20))
 CLOTHES: tuple[Color, ...] = (
-    (0.16, 0.42, 0.72), (0.80, 0.24, 0.20), (0.10, 0.58, 0.58), (0.95, 0.63, 0.14), (0.45, 0.30, 0.60), (0.30, 0.55, 0.25),
+    (0.16, 0.42, 0.72), (0.80, 0.24, 0.20), (0.10, 0.58, 0.58), (0.95, 0.63, 0.14), (0.45, 0.30, 0.60),
+    (0.30, 0.55, 0.25),
 )  # fmt: skip
 TROUSERS: tuple[Color, ...] = ((0.20, 0.22, 0.30), (0.45, 0.38, 0.30), (0.30, 0.32, 0.34))
 SHOE: Color = (0.15, 0.13, 0.12)
@@ -34,9 +35,9 @@ def humanoid(
 ) -> Model:
     """Return a human figure of 89 bodies with `joints` degrees of freedom, six of them those of the free pelvis.
 
-    Fewer than 95 are had by welding, in this order: jaw, toes, finger tips to knuckles, spine, ... down to 24. Seed 0 is
-    an adult of 1.75 m and 75 kg; other seeds vary stature, build and colours, unless `height` [m] and `mass` [kg] say
-    so. Without `floating` the pelvis is welded to the world and the count goes down by six. `damping` is the rate
+    Fewer than 95 are had by welding, in this order: jaw, toes, finger tips to knuckles, spine, ... down to 24. Seed 0
+    is an adult of 1.75 m and 75 kg; other seeds vary stature, build and colours, unless `height` [m] and `mass` [kg]
+    say so. Without `floating` the pelvis is welded to the world and the count goes down by six. `damping` is the rate
     [1/s] at which a joint would slow its own body alone; 0 makes the joints ideal.
     """
     bodies = humanoid_bodies(joints, seed, height=height, mass=mass, floating=floating, damping=damping)
@@ -69,8 +70,8 @@ def humanoid_bodies(
         "shoe": SHOE,
     }
     shapes = [
-        Capsule.between(_scaled(p.start, height), _scaled(p.end, height), p.radius * height * girth, color=colors[p.color])
-        for p in table
+        Capsule.between(_scaled(p.start, height), _scaled(p.end, height), p.radius * height * girth, color=color)
+        for p, color in ((part, colors[part.color]) for part in table)
     ]
     volumes: dict[tuple[str, str], float] = {}
     for part, shape in zip(table, shapes, strict=True):
@@ -100,7 +101,7 @@ def _about_joint(mass: float, com: np.ndarray, inertia: np.ndarray) -> float:
 
 def _group(part: Part) -> tuple[str, str]:
     side = part.name.split("_")[0]
-    return (part.group, side) if side in ("left", "right") and part.group not in ("trunk", "head") else (part.group, "")
+    return (part.group, side) if side in ("left", "right") and part.group in LIMBS else (part.group, "")
 
 
 def _scaled(point: tuple[float, float, float], scale: float) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The skeleton of the humanoid as a table: 89 bodies with 95 degrees of freedom, for a stature of 1.
 
 Lengths are fractions of stature and masses fractions of body mass (Winter, Biomechanics and Motor Control of Human
-Movement, 2009, table 4.1); within a group of bodies the mass is shared out by volume. x is forward, y to the left, z up,
-and at q = 0 the figure stands upright with its arms hanging down. The sides are mirror images.
+Movement, 2009, table 4.1); within a group of bodies the mass is shared out by volume. x is forward, y to the left, z
+up, and at q = 0 the figure stands upright with its arms hanging down. The sides are mirror images.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ Point = tuple[float, float, float]
 
 HIP_HEIGHT = 0.530
 GROUPS = {
-    "trunk": 0.497, "head": 0.081, "upper_arm": 0.028, "forearm": 0.016, "hand": 0.006, "thigh": 0.100,
-    "shank": 0.0465, "foot": 0.0145,
+    "pelvis": 0.142, "abdomen": 0.139, "thorax": 0.216, "head": 0.081, "upper_arm": 0.028, "forearm": 0.016,
+    "hand": 0.006, "thigh": 0.100, "shank": 0.0465, "foot": 0.0145,
 }  # fmt: skip
+LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")  # there is one of each on either side
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ class Part:
 
 def parts() -> list[Part]:
     """Return all bodies, parents first."""
-    middle = [Part("pelvis", None, Free(), (0, 0, HIP_HEIGHT), (0, 0.045, 0.01), (0, -0.045, 0.01), 0.058, "trunk", "cloth")]
+    middle = [
+        Part("pelvis", None, Free(), (0, 0, HIP_HEIGHT), (0, 0.045, 0.01), (0, -0.045, 0.01), 0.058, "pelvis", "cloth")
+    ]
     middle += _spine()
     middle.append(
         Part("head", "cervical4", Universal("y", "z"), (0, 0, 0.017), (0.012, 0, 0.045), (0, 0, 0.078), 0.044, "head",
@@ -59,15 +62,16 @@ def _spine() -> list[Part]:
     """Five lumbar, seven thoracic and four cervical segments that bend forward, sideways and twist in turn."""
     result, parent = [], "pelvis"
     base = (0.0, 0.0, 0.055)
-    regions = (("lumbar", 5, 0.019, 0.050, 0.048), ("thoracic", 7, 0.0225, 0.060, 0.052), ("cervical", 4, 0.017, 0.0, 0.033))
+    regions = (
+        ("lumbar", "abdomen", 5, 0.019, 0.050, 0.048), ("thoracic", "thorax", 7, 0.0225, 0.060, 0.052),
+        ("cervical", "head", 4, 0.017, 0.004, 0.033),
+    )  # fmt: skip
     bends = (Revolute("y"), Revolute("x"), Revolute("z"))
     number = 0
-    for region, many, height, half_width, radius in regions:
-        group = "head" if region == "cervical" else "trunk"
+    for region, group, many, height, width, radius in regions:
         color = "skin" if region == "cervical" else "cloth"
         for k in range(many):
             name = f"{region}{k + 1}"
-            width = max(half_width, 0.004)
             result.append(
                 Part(name, parent, bends[number % 3], base, (0, width, height / 2), (0, -width, height / 2), radius,
                      group, color, ((-12,), (12,)), 4 + number % 3)
@@ -79,7 +83,7 @@ def _spine() -> list[Part]:
 def _arm() -> list[Part]:
     """Left arm: collar bone, upper arm, ulna, radius (which turns about the ulna), palm and five fingers."""
     result = [
-        Part("clavicle", "thoracic7", Revolute("x"), (0, 0.02, 0.012), (0, 0.03, 0), (0, 0.085, 0), 0.022, "trunk",
+        Part("clavicle", "thoracic7", Revolute("x"), (0, 0.02, 0.012), (0, 0.03, 0), (0, 0.085, 0), 0.022, "thorax",
              "cloth", ((-10,), (30,)), 3),
         Part("upper_arm", "clavicle", Spherical(), (0, 0.100, -0.004), (0, 0, -0.008), (0, 0, -0.160), 0.027,
              "upper_arm", "cloth"),

@@ -25,10 +25,10 @@ ELEMENTS: tuple[tuple[str, float, float, tuple[float, float, float], float], ...
 
 
 def molecule(n: int = 1000, seed: int = 0) -> Model:
-    """Return a random branched molecule of `n` atoms, each turning about the bond that leads to it: `n` revolute joints.
+    """Return a random branched molecule of `n` atoms, each on a revolute joint about the bond that leads to it.
 
     Bonds of an atom form a tetrahedron, as around carbon. Atoms are of several kinds and masses; lengths are a billion
-    times those of nature. The first bond starts at the origin of the world. Bodies are named by element, `C0`, `N1`, ...
+    times those of nature. The first bond starts at the origin of the world. Bodies are named by element: `C0`, `N1`...
     """
     n = count(n, "n of kinetree.models.molecule")
     rng = np.random.default_rng(count(seed, "seed", 0))
