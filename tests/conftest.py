@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A first call compiles, so that a deadline would measure the compiler. The same examples on every run (derandomize) make a
-# failure repeatable; HYPOTHESIS_PROFILE=search looks for new ones.
+# A first call compiles, so that a deadline would measure the compiler. The same examples on every run (derandomize)
+# make a failure repeatable; HYPOTHESIS_PROFILE=search looks for new ones.
 _patient = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, max_examples=25, **_patient)
 settings.register_profile("brief", derandomize=True, max_examples=8, **_patient)
@@ -22,7 +22,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Return the folder of real files (models, trials): `KINETREE_TEST_DATA`, or `../shared/data` beside the project."""
+    """Return the folder of real files: `KINETREE_TEST_DATA`, or `../shared/data` beside the project."""
     given = os.environ.get("KINETREE_TEST_DATA")
     folder = Path(given) if given else ROOT.parent / "shared" / "data"
     if not folder.is_dir():

@@ -1,7 +1,7 @@
 """Write requirements/*.txt: exact versions with the hashes of all files that the public registry has of them.
 
-The registry's hashes are the ones to pin, so pip's own configuration (extra indexes, folders of wheels) is left out, and
-no index, host or path is written into the files. `python tools/lock.py --upgrade` takes the newest versions.
+The registry's hashes are the ones to pin, so pip's own configuration (extra indexes, folders of wheels) is left out,
+and no index, host or path is written into the files. `python tools/lock.py --upgrade` takes the newest versions.
 """
 
 from __future__ import annotations

@@ -35,13 +35,16 @@ fi
 packages=$(grep -c '==' "$lock")
 echo "[2/3] $packages packages from $lock, exact versions with hashes"
 install="$venv/bin/python -m pip install --disable-pip-version-check --no-deps"
-{ $install --require-hashes -r "$lock" || echo PIP-FAILED; } |
+{ $install --require-hashes -r "$lock" 2>"$venv/pip.log" || echo PIP-FAILED; } |
     awk -v all="$packages" '
         /^(Collecting|Processing) / {n++; sub(/.*\//, "", $2); printf "      %3d/%d %s\n", n, all, $2; fflush()}
         /^Requirement already/ {n++}
         /^Installing/ {print "      unpacking"; fflush()}
         /^PIP-FAILED/ {failed = 1}
-        END {exit failed}'
+        END {exit failed}' || {
+    cat "$venv/pip.log" >&2
+    exit 1
+}
 echo "[3/3] kinetree itself"
 $install --quiet --no-build-isolation --editable .
 "$venv/bin/python" -c 'import kinetree'

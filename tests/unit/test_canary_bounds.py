@@ -1,4 +1,4 @@
-"""The canary of the run with bounds checks: a kernel that reads past its array must be caught, or the run proves nothing."""
+"""The canary of the run with bounds checks: a kernel that reads past its array must be caught."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 from kinetree import _jit
 
 checked = pytest.mark.skipif(
-    not (_jit.BOUNDSCHECK or not _jit.ENABLED), reason="only the run with bounds checks (KINETREE_BOUNDSCHECK=1) sees it"
+    not (_jit.BOUNDSCHECK or not _jit.ENABLED),
+    reason="only the run with bounds checks (KINETREE_BOUNDSCHECK=1) sees it",
 )
 
 
