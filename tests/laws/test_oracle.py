@@ -72,7 +72,10 @@ def test_double_pendulum_equations():
     c, s, c2 = np.cos(q[1]), np.sin(q[1]), m2 * l1 * l2
     matrix = [[(m1 + m2) * l1**2 + m2 * l2**2 + 2 * c2 * c, m2 * l2**2 + c2 * c], [m2 * l2**2 + c2 * c, m2 * l2**2]]
     fall = m2 * g * l2 * np.sin(q[0] + q[1])
-    bias = [-c2 * s * (2 * v[0] * v[1] + v[1] ** 2) + (m1 + m2) * g * l1 * np.sin(q[0]) + fall, c2 * s * v[0] ** 2 + fall]
+    bias = [
+        -c2 * s * (2 * v[0] * v[1] + v[1] ** 2) + (m1 + m2) * g * l1 * np.sin(q[0]) + fall,
+        c2 * s * v[0] ** 2 + fall,
+    ]
     oracle.assert_close(oracle.mass_matrix(model, q), matrix, 1e-14, "mass matrix")
     oracle.assert_close(oracle.inverse_dynamics(model, q, v, np.zeros(2)), bias, 1e-14, "bias")
 

@@ -18,11 +18,12 @@ from .mechanics import (
     momentum,
 )
 from .motion import body_accelerations, body_motions, body_poses, body_velocities
-from .trees import KINDS, MOVING, random_model, random_motion, random_wrenches
+from .trees import KINDS, MOVING, ONE_AXIS, random_model, random_motion, random_wrenches
 
 __all__ = [
     "KINDS",
     "MOVING",
+    "ONE_AXIS",
     "assert_close",
     "body_accelerations",
     "body_motions",
