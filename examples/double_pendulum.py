@@ -14,5 +14,5 @@ drift = np.abs(energies - energies[0]).max()
 print(f"kinetic energy swings by {swing:.3f} J, the total drifts by {drift:.1e} J")
 
 assert swing > 5.0, "the pendulum should move"
-# RK4 at 1 ms on swings of about 2 Hz: the local error is (omega dt)^5, about 1e-8 a step at the fastest
+# the lower rod turns at up to 20 rad/s: RK4 at 1 ms errs by (20e-3)^5 = 3e-9 a step at the very fastest, of 10,000 steps
 assert drift < 1e-5 * swing, "the total energy should stay"
