@@ -1,0 +1,63 @@
+"""The table of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from .bench import bench
+from .convert import convert
+from .demo import demo
+from .doctor import doctor
+from .export import export
+from .inspect import inspect
+from .simulate import simulate
+from .warmup import warmup
+
+COMMANDS = (demo, simulate, inspect, export, convert, bench, warmup, doctor)
+
+
+def command() -> Any:
+    """Return the command `kinetree` with all its commands below it."""
+    app = typer.Typer(
+        name="kinetree",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for function in COMMANDS:
+        app.command(name=function.__name__, no_args_is_help=False)(function)
+    return typer.main.get_command(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        print(f"kinetree {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; may stand anywhere on the line.")] = False,
+) -> None:
+    """Exact, adaptive and error-bounded dynamics of articulated bodies.
+
+    A MODEL is a file (URDF, MJCF, ...) or a body of the library, such as pendulum:300, chain:20,spherical=true,
+    humanoid, crowd:200, millipede, bicycle_chain or molecule:50000,seed=3.
+
+    [bold]Examples[/bold]
+
+      kinetree demo
+
+      kinetree inspect humanoid
+
+      kinetree simulate pendulum:300 --seed 1 --seconds 5 --output swing.npz --render swing.mp4
+    """
