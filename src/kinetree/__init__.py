@@ -36,16 +36,38 @@ if TYPE_CHECKING:
     from . import forces as forces
     from .dynamics import (
         body_accelerations as body_accelerations,
+    )
+    from .dynamics import (
         body_poses as body_poses,
+    )
+    from .dynamics import (
         body_velocities as body_velocities,
+    )
+    from .dynamics import (
         center_of_mass as center_of_mass,
+    )
+    from .dynamics import (
         difference as difference,
+    )
+    from .dynamics import (
         energy as energy,
+    )
+    from .dynamics import (
         forward_dynamics as forward_dynamics,
+    )
+    from .dynamics import (
         integrate as integrate,
+    )
+    from .dynamics import (
         inverse_dynamics as inverse_dynamics,
+    )
+    from .dynamics import (
         jacobian as jacobian,
+    )
+    from .dynamics import (
         mass_matrix as mass_matrix,
+    )
+    from .dynamics import (
         momentum as momentum,
     )
     from .io.load import load as load
@@ -54,17 +76,35 @@ if TYPE_CHECKING:
     from .model.builder import ModelBuilder as ModelBuilder
     from .model.joints import (
         Fixed as Fixed,
+    )
+    from .model.joints import (
         Free as Free,
+    )
+    from .model.joints import (
         Helical as Helical,
+    )
+    from .model.joints import (
         Planar as Planar,
+    )
+    from .model.joints import (
         Prismatic as Prismatic,
+    )
+    from .model.joints import (
         Revolute as Revolute,
+    )
+    from .model.joints import (
         Spherical as Spherical,
+    )
+    from .model.joints import (
         Universal as Universal,
     )
     from .model.model import Model as Model
-    from .model.shapes import Box as Box, Capsule as Capsule, Plane as Plane, Sphere as Sphere
-    from .simulation import Full as Full, Simulation as Simulation
+    from .model.shapes import Box as Box
+    from .model.shapes import Capsule as Capsule
+    from .model.shapes import Plane as Plane
+    from .model.shapes import Sphere as Sphere
+    from .simulation import Full as Full
+    from .simulation import Simulation as Simulation
     from .trajectory import Trajectory as Trajectory
 
 

@@ -1,12 +1,12 @@
 """`kernel` and `leaf`: the only place that knows Numba.
 
 A compiled kernel is kept in a cache folder whose name is a hash of all that it is made from: the sources of every
-kernel (Numba does not notice when a callee in another file changes), the versions of Numba and NumPy, the flags and the
-processor. The folder is chosen while a kernel is declared, and Numba's own setting is put back afterwards, so that other
-packages of the same process keep theirs.
+kernel (Numba does not notice when a callee in another file changes), the versions of Numba and NumPy, and the flags.
+The folder is chosen while a kernel is declared, and Numba's own setting is put back afterwards, so that other packages
+of the same process keep theirs.
 
-`KINETREE_CACHE_DIR` moves the cache, `NUMBA_DISABLE_JIT=1` runs the kernels as plain Python, and `KINETREE_BOUNDSCHECK=1`
-compiles them with bounds checks, in a folder of their own.
+`KINETREE_CACHE_DIR` moves the cache, `NUMBA_DISABLE_JIT=1` runs the kernels as plain Python, and
+`KINETREE_BOUNDSCHECK=1` compiles them with bounds checks, in a folder of their own.
 """
 
 from __future__ import annotations

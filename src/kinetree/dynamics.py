@@ -284,6 +284,7 @@ def _explain(model: Model, bad: int, q: Array, v: Array, third: Array, wrenches:
     if bad >= 0:
         joint = model.body_joint_names[int(model.topology[bad, at.BODY])]
         raise SingularError(
-            f"joint {joint!r} has no inertia to move in this configuration: give its body a mass, or the joint an armature"
+            f"joint {joint!r} has no inertia to move in this configuration: give its body a mass, or the joint an "
+            "armature"
         )
     raise StateError("the accelerations overflow: the velocities or forces are too large for this model")

@@ -54,14 +54,28 @@ def eliminate_joints(topology, diagonal, tau, links, axes):
             continue
         k = topology[i, at.V]
         sx, sy, sz = links[i, 2], links[i, 5], links[i, 8]
-        a0, a1, a2, a3, a4, a5 = links[i, A], links[i, A + 1], links[i, A + 2], links[i, A + 3], links[i, A + 4], links[i, A + 5]
+        a0, a1, a2, a3, a4, a5 = (
+            links[i, A],
+            links[i, A + 1],
+            links[i, A + 2],
+            links[i, A + 3],
+            links[i, A + 4],
+            links[i, A + 5],
+        )
         b0, b1, b2 = links[i, B], links[i, B + 1], links[i, B + 2]
         b3, b4, b5 = links[i, B + 3], links[i, B + 4], links[i, B + 5]
         b6, b7, b8 = links[i, B + 6], links[i, B + 7], links[i, B + 8]
         u0, u1, u2 = a0 * sx + a1 * sy + a2 * sz, a1 * sx + a3 * sy + a4 * sz, a2 * sx + a4 * sy + a5 * sz
         u3, u4, u5 = b0 * sx + b3 * sy + b6 * sz, b1 * sx + b4 * sy + b7 * sz, b2 * sx + b5 * sy + b8 * sz
         d = sx * u0 + sy * u1 + sz * u2 + diagonal[k]
-        p0, p1, p2, p3, p4, p5 = links[i, P], links[i, P + 1], links[i, P + 2], links[i, P + 3], links[i, P + 4], links[i, P + 5]
+        p0, p1, p2, p3, p4, p5 = (
+            links[i, P],
+            links[i, P + 1],
+            links[i, P + 2],
+            links[i, P + 3],
+            links[i, P + 4],
+            links[i, P + 5],
+        )
         u = tau[k] - (sx * p0 + sy * p1 + sz * p2)
         if d <= SINGULAR * (a0 + a3 + a5):
             return i
@@ -89,7 +103,14 @@ def eliminate_joints(topology, diagonal, tau, links, axes):
         b8 -= u2 * w5
         m0, m1, m2 = links[i, M] - u3 * w3, links[i, M + 1] - u3 * w4, links[i, M + 2] - u3 * w5
         m3, m4, m5 = links[i, M + 3] - u4 * w4, links[i, M + 4] - u4 * w5, links[i, M + 5] - u5 * w5
-        c0, c1, c2, c3, c4, c5 = links[i, C], links[i, C + 1], links[i, C + 2], links[i, C + 3], links[i, C + 4], links[i, C + 5]
+        c0, c1, c2, c3, c4, c5 = (
+            links[i, C],
+            links[i, C + 1],
+            links[i, C + 2],
+            links[i, C + 3],
+            links[i, C + 4],
+            links[i, C + 5],
+        )
         p0 += a0 * c0 + a1 * c1 + a2 * c2 + b0 * c3 + b1 * c4 + b2 * c5 + w0 * u
         p1 += a1 * c0 + a3 * c1 + a4 * c2 + b3 * c3 + b4 * c4 + b5 * c5 + w1 * u
         p2 += a2 * c0 + a4 * c1 + a5 * c2 + b6 * c3 + b7 * c4 + b8 * c5 + w2 * u
@@ -153,7 +174,14 @@ def accelerate(topology, gravity, links, axes, out):
         a4 += links[i, C + 4]
         a5 += links[i, C + 5]
         if topology[i, at.KIND] == at.REVOLUTE:
-            dot = axes[k, 0] * a0 + axes[k, 1] * a1 + axes[k, 2] * a2 + axes[k, 3] * a3 + axes[k, 4] * a4 + axes[k, 5] * a5
+            dot = (
+                axes[k, 0] * a0
+                + axes[k, 1] * a1
+                + axes[k, 2] * a2
+                + axes[k, 3] * a3
+                + axes[k, 4] * a4
+                + axes[k, 5] * a5
+            )
             qdd = (axes[k, at.SHARE] - dot) * axes[k, at.DINV]
             out[k] = qdd
             a0 += links[i, 2] * qdd
@@ -214,7 +242,14 @@ def _eliminate_general(i, topology, diagonal, tau, links, axes):
             d, u = D[j, n], axes[k + n]
             w0, w1, w2 = w0 + d * u[0], w1 + d * u[1], w2 + d * u[2]
             w3, w4, w5 = w3 + d * u[3], w4 + d * u[4], w5 + d * u[5]
-        u0, u1, u2, u3, u4, u5 = axes[k + j, 0], axes[k + j, 1], axes[k + j, 2], axes[k + j, 3], axes[k + j, 4], axes[k + j, 5]
+        u0, u1, u2, u3, u4, u5 = (
+            axes[k + j, 0],
+            axes[k + j, 1],
+            axes[k + j, 2],
+            axes[k + j, 3],
+            axes[k + j, 4],
+            axes[k + j, 5],
+        )
         row[A] -= u0 * w0
         row[A + 1] -= u0 * w1
         row[A + 2] -= u0 * w2

@@ -103,7 +103,11 @@ def totals(topology, constants, diagonal, q, v, links, axes, out):
         vx, vy, vz = row[at.VELOCITY], row[at.VELOCITY + 1], row[at.VELOCITY + 2]
         px, py, pz = row[at.POSITION], row[at.POSITION + 1], row[at.POSITION + 2]
         A = row[at.INERTIA_A : at.INERTIA_A + 6]
-        jx, jy, jz = A[0] * wx + A[1] * wy + A[2] * wz, A[1] * wx + A[3] * wy + A[4] * wz, A[2] * wx + A[4] * wy + A[5] * wz
+        jx, jy, jz = (
+            A[0] * wx + A[1] * wy + A[2] * wz,
+            A[1] * wx + A[3] * wy + A[4] * wz,
+            A[2] * wx + A[4] * wy + A[5] * wz,
+        )
         lx, ly, lz = m * vx + wy * hz - wz * hy, m * vy + wz * hx - wx * hz, m * vz + wx * hy - wy * hx
         kx, ky, kz = jx + hy * vz - hz * vy, jy + hz * vx - hx * vz, jz + hx * vy - hy * vx
         out[0] += 0.5 * (wx * kx + wy * ky + wz * kz + vx * lx + vy * ly + vz * lz)

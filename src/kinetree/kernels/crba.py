@@ -22,8 +22,9 @@ def crba(topology, constants, diagonal, q, v, links, axes, out):
             f = axes[k, 0:6]
             inertia_times(links[i], axes[k, at.S : at.S + 6], f)
             out[k, k] = diagonal[k]
-            for m in range(at_v, end):
+            for m in range(at_v, k + 1):
                 out[k, m] += _product(axes[m, at.S : at.S + 6], f)
+                out[m, k] = out[k, m]
             j = i
             while topology[j, at.PARENT] >= 0:
                 x, y, z = links[j, at.ARM], links[j, at.ARM + 1], links[j, at.ARM + 2]

@@ -69,11 +69,39 @@ def inertia_times(row, x, y):
     """Write y = I x with the inertia that stands in the row of a link (x and y have 6 entries)."""
     A, B, M = at.INERTIA_A, at.INERTIA_B, at.INERTIA_M
     y[0] = row[A] * x[0] + row[A + 1] * x[1] + row[A + 2] * x[2] + row[B] * x[3] + row[B + 1] * x[4] + row[B + 2] * x[5]
-    y[1] = row[A + 1] * x[0] + row[A + 3] * x[1] + row[A + 4] * x[2] + row[B + 3] * x[3] + row[B + 4] * x[4] + row[B + 5] * x[5]
-    y[2] = row[A + 2] * x[0] + row[A + 4] * x[1] + row[A + 5] * x[2] + row[B + 6] * x[3] + row[B + 7] * x[4] + row[B + 8] * x[5]
+    y[1] = (
+        row[A + 1] * x[0]
+        + row[A + 3] * x[1]
+        + row[A + 4] * x[2]
+        + row[B + 3] * x[3]
+        + row[B + 4] * x[4]
+        + row[B + 5] * x[5]
+    )
+    y[2] = (
+        row[A + 2] * x[0]
+        + row[A + 4] * x[1]
+        + row[A + 5] * x[2]
+        + row[B + 6] * x[3]
+        + row[B + 7] * x[4]
+        + row[B + 8] * x[5]
+    )
     y[3] = row[B] * x[0] + row[B + 3] * x[1] + row[B + 6] * x[2] + row[M] * x[3] + row[M + 1] * x[4] + row[M + 2] * x[5]
-    y[4] = row[B + 1] * x[0] + row[B + 4] * x[1] + row[B + 7] * x[2] + row[M + 1] * x[3] + row[M + 3] * x[4] + row[M + 4] * x[5]
-    y[5] = row[B + 2] * x[0] + row[B + 5] * x[1] + row[B + 8] * x[2] + row[M + 2] * x[3] + row[M + 4] * x[4] + row[M + 5] * x[5]
+    y[4] = (
+        row[B + 1] * x[0]
+        + row[B + 4] * x[1]
+        + row[B + 7] * x[2]
+        + row[M + 1] * x[3]
+        + row[M + 3] * x[4]
+        + row[M + 4] * x[5]
+    )
+    y[5] = (
+        row[B + 2] * x[0]
+        + row[B + 5] * x[1]
+        + row[B + 8] * x[2]
+        + row[M + 2] * x[3]
+        + row[M + 4] * x[4]
+        + row[M + 5] * x[5]
+    )
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Nouns: what a model is, and how a description becomes one."""

@@ -48,7 +48,8 @@ def check_bodies(
         a, b, c = moments[body]
         raise ModelError(
             f"body {bodies[body].name!r} has principal moments {a:.6g}, {b:.6g}, {c:.6g}, which break the triangle "
-            f"inequality ({a:.6g} + {b:.6g} < {c:.6g}): no mass distribution has that; check the inertia's frame and units"
+            f"inequality ({a:.6g} + {b:.6g} < {c:.6g}): no mass distribution has that; check the inertia's frame and "
+            "units"
         )
     _check_dofs(bodies, dofs)
     for body in bodies:
@@ -81,9 +82,9 @@ def check_massless(topology: np.ndarray, constants: np.ndarray, dofs: np.ndarray
     inertia = constants[:, at.INERTIA : at.INERTIA + 6]
     matrices = inertia[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
     mass, moment = constants[:, at.MASS], constants[:, at.MOMENT : at.MOMENT + 3]
-    if len(mass) == 0 or (mass > 0).all() and (np.linalg.eigvalsh(matrices)[:, 0] > 0).all():
-        if not (mass > 0).all() or len(mass) == 0:
-            return
+    if len(mass) == 0:
+        return
+    if (mass > 0).all():
         com = moment / mass[:, None]
         steiner = np.einsum("n,ni,ni->n", mass, com, com)[:, None, None] * np.eye(3)
         steiner -= mass[:, None, None] * com[:, :, None] * com[:, None, :]

@@ -60,7 +60,7 @@ def weld_all_but(model: Model, joints: Sequence[str], q: np.ndarray | None) -> M
             continue
         parent = model.parents[i]
         pose = poses[i] if parent < 0 else np.linalg.solve(poses[parent], poses[i])
-        weld = {key: 0.0 for key in DOF_FIELDS}
+        weld = dict.fromkeys(DOF_FIELDS, 0.0)
         bodies[i] = replace(
             body, joint=Fixed(), placement=(pose[:3, :3], pose[:3, 3]), limits=None, effort=np.inf, **weld
         )

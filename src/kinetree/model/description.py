@@ -26,7 +26,7 @@ class Body:
 
     name: str
     parent: str | None = None
-    joint: Joint = Fixed()
+    joint: Joint = field(default_factory=Fixed)
     placement: tuple[np.ndarray, np.ndarray] = field(default_factory=lambda: as_pose(None, ""))
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -98,4 +98,6 @@ def _inertia_matrix(name: str, inertia: Any) -> np.ndarray:
     if values.shape == (6,):
         xx, yy, zz, xy, xz, yz = values
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    raise ModelError(f"body {name!r}: inertia has shape {values.shape}; use (3, 3), (3,) or (6,) = xx, yy, zz, xy, xz, yz")
+    raise ModelError(
+        f"body {name!r}: inertia has shape {values.shape}; use (3, 3), (3,) or (6,) = xx, yy, zz, xy, xz, yz"
+    )

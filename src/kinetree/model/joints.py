@@ -115,7 +115,7 @@ class Universal(Joint):
 
 @dataclass(frozen=True, slots=True)
 class Spherical(Joint):
-    """Any rotation: `q` a unit quaternion (w, x, y, z), `v` the angular velocity relative to the parent, in body axes."""
+    """Any rotation: `q` is a unit quaternion (w, x, y, z), `v` the relative angular velocity in body axes."""
 
     kind: ClassVar[int] = 4
     nq: ClassVar[int] = 4

@@ -1,0 +1,118 @@
+"""Stepping every joint: the exact method, and the yardstick of the others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dynamics import Workspace
+from .errors import ArgumentError
+from .kernels import steppers
+from .kernels.acts import Acts
+from .kernels.steppers import Body, Work
+from .model.model import Model
+from .typing import Array
+
+INTEGRATORS = {
+    "semi_implicit": steppers.SEMI_IMPLICIT,
+    "euler": steppers.EULER,
+    "rk4": steppers.RK4,
+    "rk45": steppers.RK45,
+}
+
+
+class Outcome(NamedTuple):
+    """What a call of `advance` did: steps taken, rows recorded, and what stopped it (-1: nothing)."""
+
+    steps: int
+    rows: int
+    fault: int
+
+
+@dataclass(frozen=True)
+class Full:
+    """Simulate all joints by `algorithm`: "aba", the articulated-body algorithm."""
+
+    algorithm: str = "aba"
+
+    def __post_init__(self) -> None:
+        if self.algorithm != "aba":
+            raise ArgumentError(f"Full({self.algorithm!r}): the algorithm must be 'aba'")
+
+    def stepper(self, model: Model, integrator: str, tolerance: float) -> FullStepper:
+        """Allocate what stepping `model` needs."""
+        return FullStepper(model, integrator, tolerance)
+
+
+class FullStepper:
+    """Advances the state of one simulation; holds its scratch and nothing that cannot be rebuilt but `control`."""
+
+    def __init__(self, model: Model, integrator: str, tolerance: float) -> None:
+        """Prepare for `integrator`, one of "semi_implicit", "euler", "rk4", "rk45"."""
+        if integrator not in INTEGRATORS:
+            raise ArgumentError(f"integrator is {integrator!r}: use one of {', '.join(map(repr, INTEGRATORS))}")
+        if not 1e-14 <= tolerance <= 1:
+            raise ArgumentError(f"tolerance is {tolerance}: it must be between 1e-14 and 1")
+        scratch = Workspace.of(model)
+        self.model = model
+        self.integrator = INTEGRATORS[integrator]
+        self.body = Body(model.topology, model.constants, scratch.armature, model.body_links, model.body_poses_in_link)
+        nv = model.nv
+        stages = np.zeros((steppers.STAGES[self.integrator], model.nq + nv))
+        self.work = Work(scratch.links, scratch.axes, np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), stages)
+        self.control = np.array([tolerance, 0.0, 0.0, 0.0])
+        self.seconds = 0.0
+        self.steps = 0
+
+    def advance(
+        self,
+        acts: Acts,
+        q: Array,
+        v: Array,
+        start: float,
+        first: int,
+        dt: float,
+        steps: int,
+        gravity: Sequence[float],
+        record: Array,
+        every: int,
+    ) -> Outcome:
+        """Take `steps` steps in place; see `kernels.steppers.advance`."""
+        began = time.perf_counter()
+        done = steppers.advance(
+            self.body, acts, q, v, start, first, dt, steps, tuple(gravity), self.integrator, self.control, self.work,
+            record, every,
+        )  # fmt: skip
+        self.seconds += time.perf_counter() - began
+        self.steps += done[0]
+        return Outcome(*done)
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Names of the joints that are simulated: all."""
+        return self.model.joint_names
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """What was computed so far."""
+        stats: dict[str, Any] = {
+            "steps": self.steps,
+            "computed_joints": self.steps * self.model.njoints,
+            "seconds": self.seconds,
+            "seconds_per_step": self.seconds / self.steps if self.steps else 0.0,
+        }
+        if self.integrator == steppers.RK45:
+            stats |= {"inner_steps": int(self.control[2]), "rejected_steps": int(self.control[3])}
+        return stats
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return what must be saved so that the motion continues to the bit."""
+        return {"control": self.control.copy()}
+
+    def resume(self, saved: dict[str, Array]) -> None:
+        """Take over what `snapshot` returned."""
+        self.control[:] = saved["control"]

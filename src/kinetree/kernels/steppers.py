@@ -1,0 +1,228 @@
+"""Integrators: the loop over time runs in here, with recording, and stops at the step where the motion diverges."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from .._jit import kernel
+from ..typing import Array
+from .aba import accelerate, eliminate_joints
+from .acts import body_acts, joint_acts
+from .kinematics import move_links
+from .manifold import coordinate_rate, integrate, normalize
+from .spatial import link_inertia, subtract_external
+
+SEMI_IMPLICIT = 0
+EULER = 1
+RK4 = 2
+RK45 = 3
+
+STAGES = (1, 1, 4, 10)  # rows of `Work.stages` that each integrator needs; the last holds the state before the step
+
+FAST = 1e12  # rad/s or m/s: a motion beyond this has diverged
+SMALLEST = 1e-10  # of a step: an error-controlled step smaller than this means that the motion has diverged
+
+
+class Body(NamedTuple):
+    """The arrays of a model that a step needs."""
+
+    topology: Array
+    constants: Array
+    armature: Array
+    body_links: Array
+    body_poses_in_link: Array
+
+
+class Work(NamedTuple):
+    """Scratch of a simulation; `stages` has a row of nq + nv for each stage of the integrator."""
+
+    links: Array
+    axes: Array
+    tau: Array
+    diagonal: Array
+    stretch: Array
+    a: Array
+    stages: Array
+
+
+@kernel
+def accelerations(body, acts, q, v, time, gravity, h, work, out):
+    """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`."""
+    move_links(body.topology, body.constants, q, v, work.links, work.axes)
+    for i in range(body.topology.shape[0]):
+        link_inertia(body.constants, work.links, i)
+    subtract_external(acts.external, body.body_links, body.body_poses_in_link, work.links)
+    body_acts(body.topology, acts, v, time, work.links, work.axes)
+    joint_acts(body.topology, acts, body.armature, q, v, h, work.stretch, work.tau, work.diagonal)
+    bad = eliminate_joints(body.topology, work.diagonal, work.tau, work.links, work.axes)
+    if bad < 0:
+        accelerate(body.topology, gravity, work.links, work.axes, out)
+    return bad
+
+
+@kernel
+def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, control, work, record, every):
+    """Take `steps` steps of `dt` from step number `first` on; `q` and `v` end at the new state.
+
+    Writes every state whose step number is a multiple of `every` into the next row of `record` (nq + nv), unless
+    `every` is 0. `control` holds the tolerance and, from step to step, the internal step of the adaptive integrator.
+    Returns (steps done, rows written, -1), with a degree of freedom that diverged or -2 - link for a singular joint
+    in place of -1; `q` and `v` are then at the last good state.
+    """
+    rows = 0
+    before = work.stages[work.stages.shape[0] - 1]
+    nq, nv = q.shape[0], v.shape[0]
+    for step in range(steps):
+        time = start + (first + step) * dt
+        before[:nq] = q
+        before[nq : nq + nv] = v
+        if integrator == SEMI_IMPLICIT:
+            bad = accelerations(body, acts, q, v, time, gravity, dt, work, work.a)
+            for k in range(nv):
+                v[k] += dt * work.a[k]
+            integrate(body.topology, q, v, dt, q)
+        elif integrator == EULER:
+            bad = accelerations(body, acts, q, v, time, gravity, 0.0, work, work.a)
+            integrate(body.topology, q, v, dt, q)
+            for k in range(nv):
+                v[k] += dt * work.a[k]
+        elif integrator == RK4:
+            bad = _rk4(body, acts, q, v, time, dt, gravity, work)
+        else:
+            bad = _rk45(body, acts, q, v, time, dt, gravity, control, work)
+        fault = -2 - bad if bad >= 0 else -1
+        if fault == -1:
+            fault = _diverged(v)
+        if fault != -1:
+            q[:] = before[:nq]
+            v[:] = before[nq : nq + nv]
+            return step, rows, fault
+        if every > 0 and (first + step + 1) % every == 0:
+            record[rows, :nq] = q
+            record[rows, nq:] = v
+            rows += 1
+    return steps, rows, -1
+
+
+@kernel
+def _diverged(v):
+    """Return the first degree of freedom that is not finite or absurdly fast, or -1."""
+    for k in range(v.shape[0]):
+        if not abs(v[k]) < FAST:
+            return k
+    return -1
+
+
+@kernel
+def _rates(body, acts, y, time, gravity, work, out):
+    """Write the time derivative of the state y = [q, v] into `out`."""
+    nq = y.shape[0] - work.a.shape[0]
+    coordinate_rate(body.topology, y[:nq], y[nq:], out[:nq])
+    return accelerations(body, acts, y[:nq], y[nq:], time, gravity, 0.0, work, out[nq:])
+
+
+@kernel
+def _rk4(body, acts, q, v, time, h, gravity, work):
+    """Take one classical Runge-Kutta step in the coordinates; quaternions are normalised at its end."""
+    nq = q.shape[0]
+    y, total, k, y0 = work.stages[0], work.stages[1], work.stages[2], work.stages[3]
+    total[:] = 0.0
+    for stage in range(4):
+        if stage == 0:
+            part, weight = 0.0, 1.0 / 6.0
+        elif stage == 3:
+            part, weight = 1.0, 1.0 / 6.0
+        else:
+            part, weight = 0.5, 1.0 / 3.0
+        for n in range(y.shape[0]):
+            y[n] = y0[n] + part * h * k[n] if stage > 0 else y0[n]
+        bad = _rates(body, acts, y, time + part * h, gravity, work, k)
+        if bad >= 0:
+            return bad
+        for n in range(y.shape[0]):
+            total[n] += weight * k[n]
+    for n in range(nq):
+        q[n] = y0[n] + h * total[n]
+    for n in range(v.shape[0]):
+        v[n] = y0[nq + n] + h * total[nq + n]
+    normalize(body.topology, q)
+    return -1
+
+
+# Dormand and Prince (1980), the 5(4) pair of seven stages
+NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+TABLEAU = (
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0),
+    (3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0),
+    (44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+DEFECT = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+
+@kernel
+def _rk45(body, acts, q, v, time, dt, gravity, control, work):
+    """Advance by exactly `dt` in as many error-controlled steps as the tolerance asks for.
+
+    The error of a step is the largest of |defect| / (1 + |y|) over the state; a step that misses `control[0]` is
+    taken again, smaller. `control[1]` keeps the length that worked.
+    """
+    nq = q.shape[0]
+    y0, y = work.stages[7], work.stages[8]
+    tolerance = control[0]
+    h = min(control[1], dt) if control[1] > 0.0 else dt
+    y0[:nq] = q
+    y0[nq:] = v
+    done = 0.0
+    while done < dt:
+        last = done + h * (1.0 + 1e-9) >= dt
+        size = dt - done if last else h
+        for stage in range(7):
+            for n in range(y.shape[0]):
+                y[n] = y0[n]
+            for m in range(stage):
+                part = TABLEAU[stage][m] * size
+                if part != 0.0:
+                    for n in range(y.shape[0]):
+                        y[n] += part * work.stages[m, n]
+            bad = _rates(body, acts, y, time + done + NODES[stage] * size, gravity, work, work.stages[stage])
+            if bad >= 0:
+                return bad
+        error = 0.0
+        worst = nq
+        for n in range(y.shape[0]):
+            defect = 0.0
+            for m in range(7):
+                defect += DEFECT[m] * work.stages[m, n]
+            scaled = abs(size * defect) / (1.0 + abs(y[n]))
+            if not scaled < math.inf:
+                scaled = math.inf
+            if scaled > error:
+                error = scaled
+                worst = n
+        if error <= tolerance:
+            y0[:] = y
+            normalize(body.topology, y0[:nq])
+            done = dt if last else done + size
+            control[2] += 1.0
+        else:
+            control[3] += 1.0
+        if not error < math.inf:
+            factor = 0.1
+        else:
+            factor = min(5.0, max(0.2, 0.9 * (tolerance / max(error, 1e-300)) ** 0.2))
+        if not last or error > tolerance or factor < 1.0:
+            h = size * factor
+        else:
+            h = max(h, size * factor)
+        if h < SMALLEST * dt:
+            v[max(worst, nq) - nq] = math.nan
+            return -1
+    q[:] = y0[:nq]
+    v[:] = y0[nq:]
+    control[1] = h
+    return -1

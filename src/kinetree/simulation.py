@@ -1,0 +1,381 @@
+"""Model + state + forces -> motion."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from . import forces as _forces
+from .arguments import GRAVITY, as_array, as_gravity, as_vector, check_state
+from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
+from .files import read_archive, write_archive
+from .forces import Applied, Callback, build_acts, read_callback
+from .full import Full, Outcome
+from .kernels import layout as at
+from .model.archive import model_from_arrays, model_to_arrays
+from .model.model import Model
+from .trajectory import Trajectory
+from .typing import Array, ArrayLike
+
+Progress = bool | Callable[[float], Any]
+FRAME = 1 / 60  # s between recorded frames where the user does not say
+CHUNK = 0.05  # s of computing between two looks at progress and interrupts
+
+__all__ = ["Full", "Simulation"]
+
+
+class Simulation:
+    """A model in motion.
+
+    >>> import kinetree as kt
+    >>> sim = kt.Simulation(kt.models.pendulum(10), dt=1e-3)
+    >>> trajectory = sim.run(0.5)
+    >>> trajectory.times[-1]
+    0.5
+
+    `q` and `v` are the start (None: neutral and at rest). The model's own damping, friction and joint springs act, plus
+    `forces` and whatever `apply` adds. The integrators are "semi_implicit" (first order, robust; joint springs and
+    dampers are implicit and stable at any gain), "euler", "rk4", and "rk45", which refines its steps within each `dt`
+    to keep the error below `tolerance`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        dt: float = 1e-3,
+        gravity: ArrayLike = GRAVITY,
+        method: Full | None = None,
+        integrator: Literal["semi_implicit", "euler", "rk4", "rk45"] = "semi_implicit",
+        forces: Sequence[Any] = (),
+        tolerance: float = 1e-8,
+        seed: int = 0,
+    ) -> None:
+        """Check the arguments and allocate the scratch; nothing moves yet."""
+        if not (np.isfinite(dt) and dt > 0):
+            raise ArgumentError(f"dt is {dt}: a time step must be positive")
+        self.model = model
+        self.dt = float(dt)
+        self.gravity = as_gravity(gravity)
+        self.method = Full() if method is None else method
+        self.integrator = integrator
+        self.tolerance = float(tolerance)
+        self.rng = np.random.default_rng(seed)
+        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
+        self.q = model.neutral() if q is None else q
+        self.v = np.zeros(model.nv) if v is None else v
+        self._start = 0.0
+        self._steps = 0
+        self._forces = tuple(forces)
+        self._applied: list[Applied] = []
+        self._stepper = self.method.stepper(model, integrator, self.tolerance)
+        self._acts = build_acts(model, self._forces, [])
+        for force in self._forces:
+            if isinstance(force, _forces.Gravity):
+                self.gravity = as_gravity(force.vector)
+        self._recorded: Trajectory | None = None
+
+    # --- state
+
+    @property
+    def q(self) -> Array:
+        """The configuration [nq]; assigning copies."""
+        return self._q
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        array = as_array(value, (self.model.nq,), "q")
+        check_state(self.model, array)
+        self._q[:] = array
+
+    @property
+    def v(self) -> Array:
+        """The joint velocities [nv]; assigning copies."""
+        return self._v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        array = as_array(value, (self.model.nv,), "v")
+        check_state(self.model, self._q, array)
+        self._v[:] = array
+
+    @property
+    def time(self) -> float:
+        """The simulated time [s]."""
+        return self._start + self._steps * self.dt
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Names of the joints that are simulated now."""
+        return self._stepper.active
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """What was computed so far: steps, joints, seconds."""
+        return self._stepper.stats
+
+    @property
+    def recorded(self) -> Trajectory | None:
+        """What the last `run` recorded, also where it was interrupted or diverged."""
+        return self._recorded
+
+    @property
+    def forces(self) -> tuple[Any, ...]:
+        """The forces that were given."""
+        return self._forces
+
+    def energy(self) -> tuple[float, float]:
+        """Return kinetic and potential energy [J]."""
+        from .dynamics import energy
+
+        return energy(self.model, self._q, self._v, gravity=self.gravity)
+
+    # --- forces
+
+    def apply(
+        self,
+        body: str | int,
+        *,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        frame: Literal["world", "body"] = "world",
+        until: float | None = None,
+    ) -> Applied:
+        """Apply a `force` [N] at `point` (in the body) and a `torque` [N m] from now on, or `until` a time [s].
+
+        `frame` names the axes of force and torque; the returned handle has `remove()`.
+        """
+        if frame not in ("world", "body"):
+            raise ArgumentError(f"frame is {frame!r}: use 'world' or 'body'")
+        if until is not None and np.isnan(until):
+            raise ArgumentError("until is NaN: give a time, or None for ever")
+        item = Applied(
+            self.model.body_index(body), as_vector(force, "force"), as_vector(torque, "torque"),
+            as_vector(point, "point"), frame, np.inf if until is None else float(until), self._remove,
+        )  # fmt: skip
+        self._applied = [*(a for a in self._applied if a.until > self.time), item]
+        self._acts = build_acts(self.model, self._forces, self._applied)
+        return item
+
+    def _remove(self, item: Applied) -> None:
+        self._applied = [other for other in self._applied if other is not item]
+        self._acts = build_acts(self.model, self._forces, self._applied)
+
+    # --- motion
+
+    def step(self, n: int = 1) -> None:
+        """Take `n` steps of `dt`."""
+        if int(n) != n or n < 0:
+            raise ArgumentError(f"step({n}): the number of steps must be a whole number, not negative")
+        self._raise_fault(self._advance(int(n), np.zeros((0, 0)), 0))
+
+    def run(self, seconds: float, *, record_every: int | None = None, progress: Progress = False) -> Trajectory:
+        """Simulate for `seconds` and return the motion, first and last state included.
+
+        `record_every` counts steps; None records about 60 frames a second. `progress` is True for a line on the
+        terminal, or a function that is called with the fraction done. An interrupt or a divergence loses nothing:
+        `recorded` holds the motion up to then.
+        """
+        if not (np.isfinite(seconds) and seconds >= 0):
+            raise ArgumentError(f"run({seconds}): the time to simulate must be finite and not negative")
+        steps = round(seconds / self.dt)
+        every = max(1, round(FRAME / self.dt)) if record_every is None else int(record_every)
+        if every < 1:
+            raise ArgumentError(f"record_every is {record_every}: it must be at least 1")
+        recorder = _Recorder(self, every)
+        report = _reporter(progress)
+        done, chunk = 0, min(steps, 16)
+        try:
+            while done < steps:
+                chunk = min(chunk, steps - done)
+                began = clock.perf_counter()
+                rows = np.empty((chunk // every + 1, self.model.nq + self.model.nv))
+                first = self._steps
+                outcome = self._advance(chunk, rows, every)
+                done += outcome.steps
+                recorder.add(rows[: outcome.rows], first)
+                self._raise_fault(outcome, recorder)
+                report(done / steps)
+                elapsed = max(clock.perf_counter() - began, 1e-9)
+                chunk = max(1, min(4 * chunk, int(chunk * CHUNK / elapsed)))
+        finally:
+            self._recorded = recorder.finish()
+        report(1.0)
+        return self._recorded
+
+    def _advance(self, steps: int, record: Array, every: int) -> Outcome:
+        callbacks = [force for force in self._forces if isinstance(force, Callback)]
+        if not callbacks:
+            return self._advance_acts(self._acts, steps, record, every)
+        rows = 0
+        for done in range(steps):
+            outcome = self._advance_acts(self._with_callbacks(callbacks), 1, record[rows:], every)
+            rows += outcome.rows
+            if outcome.fault != -1:
+                return Outcome(done, rows, outcome.fault)
+        return Outcome(steps, rows, -1)
+
+    def _advance_acts(self, acts: Any, steps: int, record: Array, every: int) -> Outcome:
+        outcome = self._stepper.advance(
+            acts, self._q, self._v, self._start, self._steps, self.dt, steps, self.gravity, record, every
+        )
+        self._steps += outcome.steps
+        return outcome
+
+    def _with_callbacks(self, callbacks: Sequence[Callback]) -> Any:
+        acts = self._acts
+        for callback in callbacks:
+            tau, wrenches = read_callback(self.model, callback.function(self))
+            if tau is not None:
+                acts = acts._replace(feed=acts.feed + tau)
+            if wrenches is not None:
+                before = acts.external if len(acts.external) else np.zeros_like(wrenches)
+                acts = acts._replace(external=before + wrenches)
+        return acts
+
+    def _raise_fault(self, outcome: Outcome, recorder: _Recorder | None = None) -> None:
+        if outcome.fault == -1:
+            return
+        model = self.model
+        if outcome.fault <= -2:
+            body = int(model.topology[-2 - outcome.fault, at.BODY])
+            raise SingularError(
+                f"at {self.time:.6g} s joint {model.body_joint_names[body]!r} has no inertia to move: give its body a "
+                "mass, or the joint an armature"
+            )
+        fastest = int(np.argmax(np.abs(self._v))) if model.nv else outcome.fault
+        worst = fastest if np.abs(self._v[fastest]) > 0 else outcome.fault
+        body = int(np.searchsorted(model.v_starts, worst, side="right")) - 1
+        joint, speed = model.body_joint_names[body], self._v[worst]
+        raise DivergedError(
+            self.time,
+            model.names[body],
+            f"the motion diverged in the step after {self.time:.6g} s; fastest was joint {joint!r} of body "
+            f"{model.names[body]!r} with {speed:.3g} rad/s or m/s. The state is that of the last good step. A smaller "
+            f"dt than {self.dt:g} s, softer springs or integrator='rk45' usually help",
+            recorder.finish() if recorder else None,
+        )
+
+    # --- files
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the whole simulation to a `.npz`, from which `restore` continues to the bit.
+
+        Callbacks are code and cannot be saved: pass them to `restore` again.
+        """
+        saved = {
+            "dt": self.dt, "gravity": self.gravity, "integrator": self.integrator, "tolerance": self.tolerance,
+            "start": self._start, "steps": self._steps, "rng": self.rng.bit_generator.state,
+            "method": [type(self.method).__name__, asdict(self.method)],
+            "forces": [_force_to_text(force) for force in self._forces],
+            "applied": [
+                [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
+            ],
+        }  # fmt: skip
+        text = np.frombuffer(json.dumps(saved).encode(), dtype=np.uint8)
+        stepper = {f"stepper.{key}": value for key, value in self._stepper.snapshot().items()}
+        states = {"q": self._q, "v": self._v, "simulation": text}
+        return write_archive(path, "simulation", states | stepper | model_to_arrays(self.model))
+
+    @classmethod
+    def restore(cls, path: str | os.PathLike[str], *, callbacks: Sequence[Callback] = ()) -> Simulation:
+        """Read what `save` wrote; `callbacks` take the places of those that were in use, in their order."""
+        arrays = read_archive(path, "simulation")
+        try:
+            return cls._from_arrays(arrays, list(callbacks))
+        except KinetreeError as error:
+            raise FileFormatError(path, "", str(error)) from None
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise FileFormatError(path, "", f"this simulation is damaged ({error}): save it again") from None
+
+    @classmethod
+    def _from_arrays(cls, arrays: dict[str, Any], callbacks: list[Callback]) -> Simulation:
+        saved = json.loads(bytes(arrays["simulation"]).decode())
+        wanted = sum(item[0] == "Callback" for item in saved["forces"])
+        if wanted != len(callbacks):
+            raise ArgumentError(f"it was saved with {wanted} callbacks, but restore() got {len(callbacks)}: pass them")
+        forces = [callbacks.pop(0) if kind == "Callback" else _FORCES[kind](**v) for kind, v in saved["forces"]]
+        kind, options = saved["method"]
+        simulation = cls(
+            model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],
+            method=_METHODS[kind](**options), integrator=saved["integrator"], tolerance=saved["tolerance"],
+            forces=forces,
+        )  # fmt: skip
+        simulation._start, simulation._steps = saved["start"], saved["steps"]
+        simulation.rng.bit_generator.state = saved["rng"]
+        for body, force, torque, point, frame, until in saved["applied"]:
+            simulation._applied.append(
+                Applied(body, np.array(force), np.array(torque), np.array(point), frame, until, simulation._remove)
+            )
+        simulation._acts = build_acts(simulation.model, forces, simulation._applied)
+        prefix = "stepper."
+        simulation._stepper.resume({k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)})
+        return simulation
+
+    def __repr__(self) -> str:
+        """Return model, method and time in one line."""
+        return f"<Simulation at {self.time:g} s: {self.model!r}, {self.method!r}, {self.integrator}, dt={self.dt:g}>"
+
+
+_METHODS = {"Full": Full}
+_FORCES = {
+    name: getattr(_forces, name)
+    for name in ("Gravity", "Spring", "JointSpring", "JointDamping", "JointPD", "JointTorque")
+}
+
+
+def _force_to_text(force: Any) -> list[Any]:
+    if isinstance(force, Callback) or not is_dataclass(force):
+        return ["Callback", {}]
+    values = {key: np.asarray(v).tolist() if isinstance(v, np.ndarray) else v for key, v in vars(force).items()}
+    return [type(force).__name__, values]
+
+
+class _Recorder:
+    """Collects the rows that the kernel records; always begins with the state at the start of the run."""
+
+    def __init__(self, simulation: Simulation, every: int) -> None:
+        self.simulation, self.every = simulation, every
+        self.rows = [np.concatenate((simulation.q, simulation.v))[None, :]]
+        self.steps = [np.array([simulation._steps])]
+
+    def add(self, rows: Array, first: int) -> None:
+        """Add the rows of a chunk whose first step was number `first`."""
+        begin = (first // self.every + 1) * self.every
+        self.rows.append(rows)
+        self.steps.append(begin + self.every * np.arange(len(rows)))
+
+    def finish(self) -> Trajectory:
+        """Return the motion so far, closed by the present state."""
+        simulation = self.simulation
+        rows, steps = np.concatenate(self.rows), np.concatenate(self.steps)
+        if steps[-1] != simulation._steps:
+            rows = np.concatenate((rows, np.concatenate((simulation.q, simulation.v))[None, :]))
+            steps = np.append(steps, simulation._steps)
+        nq = simulation.model.nq
+        times = simulation._start + steps * simulation.dt
+        return Trajectory(simulation.model, times, rows[:, :nq].copy(), rows[:, nq:].copy())
+
+
+def _reporter(progress: Progress) -> Callable[[float], Any]:
+    if callable(progress):
+        return progress
+    if not progress:
+        return lambda fraction: None
+
+    def show(fraction: float) -> None:
+        sys.stderr.write(f"\rsimulating {fraction:4.0%}" + ("\n" if fraction >= 1 else ""))
+        sys.stderr.flush()
+
+    return show
