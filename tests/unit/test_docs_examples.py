@@ -48,3 +48,34 @@ def test_the_reference_names_what_is_public():
     homes = {*kinetree._HOMES, *kinetree._MODULES.values()}
     missing = sorted(home for home in homes if not re.search(rf"^::: {re.escape(home)}(\.|$)", pages, re.MULTILINE))
     assert not missing, f"docs/reference does not mention {missing}"
+
+
+def commands_shown() -> list[tuple[str, str]]:
+    """Find the lines `$ kinetree ...` in the blocks of the pages, with the page that shows them."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    line = re.compile(r"^\$ kinetree (.*)$", re.MULTILINE)
+    return [(page.name, shown) for page in pages for shown in line.findall(page.read_text("utf-8"))]
+
+
+def test_commands_that_are_shown_exist():
+    """Each command line that the pages show names a command and options that there are."""
+    from kinetree.cli.app import command
+
+    commands = command().commands
+    shown = commands_shown()
+    assert len(shown) >= 5
+    for page, line in shown:
+        name, *words = line.split()
+        assert name in commands, f"{page}: kinetree {line}"
+        options = {option for parameter in commands[name].params for option in parameter.opts}
+        unknown = [word for word in words if word.startswith("-") and word not in options]
+        assert not unknown, f"{page}: kinetree {line} has no option {unknown}"
+
+
+def test_every_command_is_documented():
+    """The page of the command line has a row for each command."""
+    from kinetree.cli.app import command
+
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    missing = [name for name in command().commands if f"| `kinetree {name}" not in page]
+    assert not missing, f"docs/command-line.md does not mention {missing}"
