@@ -59,5 +59,5 @@ def _root(
 
       kinetree inspect humanoid
 
-      kinetree simulate pendulum:300 --seed 1 --seconds 5 --output swing.npz --render swing.mp4
+      kinetree simulate chain:20 --seed 1 --damping 0.005 --render swing.mp4
     """

@@ -50,7 +50,7 @@ def line_plot(
     pen.text((left, top - 30 * SCALE), title, INK, bold, anchor="lm")
     pen.text(((left + width - right) / 2, height - 16 * SCALE), x_label, INK, font, anchor="mm")
     pen.text((12 * SCALE, top - 12 * SCALE), y_label, INK, font, anchor="lm")
-    place = width - right
+    place = float(width - right)
     for (name, line), color in reversed(list(zip(lines.items(), COLORS, strict=False))):
         points = list(zip(across(x).tolist(), up(np.asarray(line)).tolist(), strict=True))
         if len(points) > 1:

@@ -52,7 +52,7 @@ def simulate(
 
     [bold]Examples[/bold]
 
-      kinetree simulate pendulum:300 --seed 1 --seconds 10 --integrator rk4 --output swing.npz
+      kinetree simulate chain:20 --seed 1 --seconds 5 --damping 0.005 --output swing.npz
 
       kinetree simulate robot.urdf --damping 0.1 --render fall.mp4
 

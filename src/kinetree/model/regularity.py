@@ -28,7 +28,7 @@ def immovable_links(topology: np.ndarray, constants: np.ndarray, dofs: np.ndarra
     motion, turns, shifts = _poses(topology, constants)
     own = _spatial_inertias(constants)
     armature = _per_link(topology, dofs[:, at.ARMATURE])
-    weak = _resistance(own[None], own[None], motion, armature)[0].all(0)
+    weak = np.asarray(_resistance(own[None], own[None], motion, armature)[0].all(0))
     if not weak.any():
         return np.zeros(0, dtype=np.int64)
     scope, height = _scope(topology[:, at.PARENT], weak, _resists_everything(constants))

@@ -11,17 +11,19 @@ from ..description import Body, mass_properties
 from ..joints import Revolute
 from ..model import Model
 from ..shapes import Box, Capsule, Shape
-from .parts import AMBER, DARK, NO_TURN, ORIGIN, STEEL, assemble, count, positive
+from .parts import AMBER, DARK, NO_TURN, ORIGIN, STEEL, assemble, count, not_negative, positive
 
 STEEL_DENSITY = 7850.0  # kg/m3
 
 
-def bicycle_chain(links: int = 30, *, pitch: float = 0.0127) -> Model:
+def bicycle_chain(links: int = 30, *, pitch: float = 0.0127, damping: float = 1e-4) -> Model:
     """Return a bicycle chain of `links` links, laid out along +x from a pin at the origin; all axes are along y.
 
-    Narrow and wide links alternate as in a real chain of half an inch `pitch` [m]. Bodies are named `link0`, ...
+    Narrow and wide links alternate as in a real chain of half an inch `pitch` [m]. `damping` is that of the greased
+    pins [N m s/rad]. Bodies are named `link0`, `link1`, ...
     """
     links, pitch = count(links, "links of kinetree.models.bicycle_chain"), positive(pitch, "pitch")
+    damping = not_negative(damping, "damping")
     kinds = []
     for k, gap in enumerate((0.22, 0.36)):
         shapes = _plates(pitch, gap, STEEL if k else DARK)
@@ -31,7 +33,8 @@ def bicycle_chain(links: int = 30, *, pitch: float = 0.0127) -> Model:
     for i in range(links):
         shapes, mass, com, inertia = kinds[i % 2]
         place = ahead if i else (NO_TURN, ORIGIN)
-        bodies.append(Body(f"link{i}", f"link{i - 1}" if i else None, joint, place, mass, com, inertia, shapes))
+        parent = f"link{i - 1}" if i else None
+        bodies.append(Body(f"link{i}", parent, joint, place, mass, com, inertia, shapes, damping=damping))
     return assemble(f"bicycle chain {links}", bodies)
 
 

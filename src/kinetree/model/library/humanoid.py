@@ -11,10 +11,11 @@ from ..description import Body, mass_properties
 from ..joints import Fixed
 from ..model import Model
 from ..shapes import Capsule, as_pose
-from .humanoid_table import GROUPS, LIMBS, Part, parts
-from .parts import Color, assemble, count, positive
+from .humanoid_table import GROUPS, LIMBS, Limits, Part, Point, parts
+from .parts import Color, assemble, count, not_negative, positive
 
 ALL = 95
+TISSUE = 1e-4  # kg m2; in fingers and toes, tissue damps far more than their own inertia would ask for
 SKINS: tuple[Color, ...] = ((0.93, 0.76, 0.65), (0.80, 0.60, 0.46), (0.60, 0.42, 0.30), (0.42, 0.28, 0.20))
 CLOTHES: tuple[Color, ...] = (
     (0.16, 0.42, 0.72), (0.80, 0.24, 0.20), (0.10, 0.58, 0.58), (0.95, 0.63, 0.14), (0.45, 0.30, 0.60),
@@ -37,8 +38,8 @@ def humanoid(
 
     Fewer than 95 are had by welding, in this order: jaw, toes, finger tips to knuckles, spine, ... down to 24. Seed 0
     is an adult of 1.75 m and 75 kg; other seeds vary stature, build and colours, unless `height` [m] and `mass` [kg]
-    say so. Without `floating` the pelvis is welded to the world and the count goes down by six. `damping` is the rate
-    [1/s] at which a joint would slow its own body alone; 0 makes the joints ideal.
+    say so. Without `floating` the pelvis is welded to the world and the count goes down by six. `damping` is about the
+    rate [1/s] at which a joint would slow its own body alone, more in fingers and toes; 0 makes the joints ideal.
     """
     bodies = humanoid_bodies(joints, seed, height=height, mass=mass, floating=floating, damping=damping)
     return assemble("humanoid", bodies)
@@ -60,8 +61,7 @@ def humanoid_bodies(
     height = usual_height if height is None else positive(height, "height")
     index = 75 / 1.75**2 if seed == 0 else float(np.clip(rng.normal(24.5, 2.5), 19, 31))  # kg/m2
     mass = index * height**2 if mass is None else positive(mass, "mass")
-    if not (np.isfinite(damping) and damping >= 0):
-        raise ArgumentError(f"damping is {damping!r}: it must be finite and not negative")
+    damping = not_negative(damping, "damping")
     girth = np.sqrt(mass / height**2 / (75 / 1.75**2))
     colors = {
         "skin": SKINS[int(rng.integers(len(SKINS))) if seed else 0],
@@ -82,8 +82,8 @@ def humanoid_bodies(
         solid = replace(shape, density=share / shape.volume)
         own_mass, com, inertia = mass_properties(part.name, None, None, None, (solid,))
         joint = Fixed() if part.parent is None and not floating else part.joint
-        limits = None if part.limits is None or joint.nv == 0 else tuple(np.radians(side) for side in part.limits)
-        slow = 0.0 if part.parent is None else damping * _about_joint(own_mass, com, inertia)
+        limits = None if part.limits is None or joint.nv == 0 else _radians(part.limits)
+        slow = 0.0 if part.parent is None else damping * (_about_joint(own_mass, com, inertia) + TISSUE)
         bodies.append(
             Body(
                 part.name, part.parent, joint, as_pose(_scaled(part.at, height), part.name), own_mass, com, inertia,
@@ -104,8 +104,14 @@ def _group(part: Part) -> tuple[str, str]:
     return (part.group, side) if side in ("left", "right") and part.group in LIMBS else (part.group, "")
 
 
-def _scaled(point: tuple[float, float, float], scale: float) -> np.ndarray:
-    return scale * np.array(point, dtype=float)
+def _radians(limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+    low, high = limits
+    return np.radians(low), np.radians(high)
+
+
+def _scaled(point: Point, scale: float) -> Point:
+    x, y, z = point
+    return scale * x, scale * y, scale * z
 
 
 def _welded(table: list[Part], joints: int) -> list[Part]:

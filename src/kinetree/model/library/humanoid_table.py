@@ -14,6 +14,7 @@ import numpy as np
 from ..joints import Fixed, Free, Joint, Revolute, Spherical, Universal
 
 Point = tuple[float, float, float]
+Limits = tuple[tuple[float, ...], tuple[float, ...]]
 
 HIP_HEIGHT = 0.530
 GROUPS = {
@@ -36,7 +37,7 @@ class Part:
     radius: float
     group: str
     color: str
-    limits: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # degrees
+    limits: Limits | None = None  # degrees
     rank: int = 0  # the joints with the highest rank are the first to be welded for a coarser figure
 
 

@@ -8,7 +8,7 @@ from ..description import Body
 from ..joints import Fixed, Free, Revolute
 from ..model import Model
 from ..shapes import Box, Capsule, rotation_of_z
-from .parts import AMBER, BLUE, DARK, NO_TURN, TEAL, assemble, count
+from .parts import AMBER, BLUE, DARK, NO_TURN, TEAL, assemble, count, not_negative
 
 SEGMENT = 0.04  # length of a spine link [m]
 LIMB = 0.03  # length of a leg link [m]
@@ -16,14 +16,17 @@ DENSITY = 1000.0  # kg/m3
 ARCH = 0.17  # how far each leg link is bent down against the one before [rad]
 
 
-def millipede(legs: int = 1000, leg_links: int = 10, spine: int = 3000, *, floating: bool = True) -> Model:
+def millipede(
+    legs: int = 1000, leg_links: int = 10, spine: int = 3000, *, floating: bool = True, damping: float = 5e-5
+) -> Model:
     """Return a spine of `spine` links along x, with `legs` legs of `leg_links` links in pairs along it.
 
     All joints are revolute: the spine bends about z and y in turn, a leg about its own x and y. The first spine link
-    is free, or welded to the world if not `floating`. Bodies are named `spine0`, ... and `leg0_0` (leg 0, link 0), ...
+    is free, or welded to the world if not `floating`. `damping` is that of every other joint [N m s/rad]. Bodies are
+    named `spine0`, ... and `leg0_0` (leg 0, link 0), ...
     """
     legs, leg_links = count(legs, "legs of kinetree.models.millipede", 0), count(leg_links, "leg_links")
-    spine = count(spine, "spine")
+    spine, damping = count(spine, "spine"), not_negative(damping, "damping")
     radius = 0.35 * SEGMENT
     block = (0.9 * SEGMENT, 2 * radius, 1.2 * radius)
     bodies: list[Body] = []
@@ -40,12 +43,13 @@ def millipede(legs: int = 1000, leg_links: int = 10, spine: int = 3000, *, float
     for i in range(spine):
         joint = bends[i % 2] if i else Free() if floating else Fixed()
         parent, place = (f"spine{i - 1}", ahead) if i else (None, root)
-        bodies.append(Body(f"spine{i}", parent, joint, place, mass, com, inertia, plates[(i // 6) % 2]))
-    bodies.extend(_legs(legs, leg_links, spine, radius))
+        slow = damping if i else 0.0
+        bodies.append(Body(f"spine{i}", parent, joint, place, mass, com, inertia, plates[(i // 6) % 2], damping=slow))
+    bodies.extend(_legs(legs, leg_links, spine, radius, damping))
     return assemble(f"millipede {spine + legs * leg_links}", bodies)
 
 
-def _legs(legs: int, leg_links: int, spine: int, radius: float) -> list[Body]:
+def _legs(legs: int, leg_links: int, spine: int, radius: float, damping: float) -> list[Body]:
     """Return the links of all legs; a leg runs along its own -z, and starts out sideways."""
     thin = 0.12 * LIMB
     limbs = []
@@ -68,5 +72,5 @@ def _legs(legs: int, leg_links: int, spine: int, radius: float) -> list[Body]:
             parent = f"leg{leg}_{k - 1}" if k else f"spine{(leg // 2) * spine // pairs}"
             shapes = limbs[1 if k == leg_links - 1 else 0]
             name, place = f"leg{leg}_{k}", below if k else hip
-            bodies.append(Body(name, parent, bends[k % 2], place, mass, com, inertia, shapes))
+            bodies.append(Body(name, parent, bends[k % 2], place, mass, com, inertia, shapes, damping=damping))
     return bodies

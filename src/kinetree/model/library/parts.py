@@ -49,6 +49,11 @@ def positive(value: Any, what: str) -> float:
     return number
 
 
+def not_negative(value: Any, what: str) -> float:
+    """Return `value` as a finite number that is not negative, or say which argument is wrong."""
+    return 0.0 if value == 0 else positive(value, what)
+
+
 def rod_inertia(mass: float, length: float, radius: float) -> np.ndarray:
     """Inertia of a thin uniform rod along z about its centre; its thickness counts only about its own axis [kg m2]."""
     across = mass * length**2 / 12

@@ -54,7 +54,7 @@ def from_spec(spec: str) -> Model:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    return getattr(import_module(f"{__package__}.{name}"), name)  # type: ignore[no-any-return]
+    return getattr(import_module(f"{__package__}.{name}"), name)
 
 
 def _arguments(spec: str, text: str) -> tuple[list[Any], dict[str, Any]]:
