@@ -5,9 +5,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-folder = str(Path(__file__).parents[1])
-if folder not in sys.path:
-    sys.path.insert(0, folder)
+folders = (str(Path(__file__).parents[1]), str(Path(__file__).parent))
+sys.path[:0] = [folder for folder in folders if folder not in sys.path]
 
 settings.register_profile(
     "laws",

@@ -1,12 +1,12 @@
 """Accelerations and forces: against the oracle and against each other."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
+import oracle
 
 EXACT = 1e-12  # relative to the largest entry
 GRAVITY = np.array([0.3, -0.7, -9.81])

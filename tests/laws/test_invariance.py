@@ -1,13 +1,13 @@
 """What must not change the physics: place, order, welds, splitting a forest, and the length of a chain."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
+import oracle
 
 EXACT = 1e-12
 ROUNDING = 1e-13

@@ -1,12 +1,12 @@
 """Where bodies are and how they move: against the oracle, and by the laws of groups."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
+import oracle
 
 EXACT = 1e-12  # a dozen matrix products on numbers near 1, relative to the largest entry
 seeds = st.integers(0, 10**6)
@@ -161,3 +161,20 @@ def test_one_body_of_every_kind_of_joint(kind):
     oracle.assert_close(kt.body_velocities(model, q, v), oracle.body_velocities(model, q, v), 1e-14, kind, 3.0)
     accelerations = oracle.body_accelerations(model, q, v, a)
     oracle.assert_close(kt.body_accelerations(model, q, v, a), accelerations, 1e-14, kind, 10.0)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 1.0, 1e2, 1e5, 1e9, 1e15])
+@pytest.mark.parametrize("joint", [kt.Revolute("z"), kt.Helical("z"), kt.Planar(), kt.Universal("z", "x")])
+def test_angles_of_any_size(joint, scale):
+    """Sines and cosines are right to the last digits for small angles, at multiples of pi/4, and after many turns."""
+    model = kt.ModelBuilder().body("b", joint=joint, mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1)).build()
+    angles = np.concatenate((np.random.default_rng(0).uniform(-1, 1, 500), np.arange(-16, 17) * np.pi / 4)) * scale
+    worst = 0.0
+    for angle in angles:
+        q = np.zeros(model.nq)
+        q[0] = angle
+        turn = kt.body_poses(model, q)[0, :3, :3]
+        c, s = np.cos(angle), np.sin(angle)
+        worst = max(worst, np.abs(turn - [[c, -s, 0], [s, c, 0], [0, 0, 1]]).max())
+        worst = max(worst, abs(turn[1, 0] - s) / max(abs(s), 1e-300) if abs(angle) < 0.5 else 0.0)
+    assert worst < 1e-15, f"a rotation by angles up to {16 * scale:g} is off by {worst:.3g}"

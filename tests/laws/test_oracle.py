@@ -1,11 +1,11 @@
 """The oracle itself is held to account: by differences of poses, by Lagrange's equations and by the double pendulum."""
 
 import numpy as np
-import oracle
 import pytest
-from oracle.motion import angular, point_motion
 
 import kinetree as kt
+import oracle
+from oracle.motion import angular, point_motion
 
 FINE, COARSE = 1e-5, 1e-4  # steps of first and second differences: truncation and rounding are both small there
 

@@ -42,7 +42,7 @@ class Twin:
         self.data = mujoco.MjData(self.model)
         self.bodies = [self.model.body(name).id for name in model.names]
         self.matrix = np.zeros((self.model.nv, model.nv))
-        for body, their_q, their_v, own_q, own_v in self._moving():
+        for body, _their_q, their_v, _own_q, own_v in self._moving():
             block = np.eye(their_v.stop - their_v.start)
             if self.kinds[body] == "Free":
                 assert not model.dofs[own_v, 0].any(), "rotors of a free joint would turn with its placement"
@@ -71,7 +71,7 @@ class Twin:
             "Planar": lambda: [("slide", (1, 0, 0)), ("slide", (0, 1, 0)), ("hinge", (0, 0, 1))],
             "Spherical": lambda: [("ball", (0, 0, 1))],
             "Free": lambda: [("free", (0, 0, 1))],
-            "Fixed": lambda: [],
+            "Fixed": list,
         }[self.kinds[body]]()
         for k, (kind, axis) in enumerate(rows):
             ET.SubElement(element, "joint", name=f"{name}/{k}", type=kind, axis=text(axis))

@@ -1,10 +1,10 @@
 """Drake and kinetree agree on a chain of 200 links that swings in space."""
 
 import numpy as np
-import oracle
 import pytest
 
 import kinetree as kt
+import oracle
 
 pytest.importorskip("pydrake", reason="Drake is not installed: pip install 'kinetree[bench]'")
 

@@ -1,10 +1,10 @@
 """MuJoCo and kinetree agree on random trees of every kind of joint that MuJoCo can make."""
 
 import numpy as np
-import oracle
 import pytest
 
 import kinetree as kt
+import oracle
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install 'kinetree[io]'")
 

@@ -1,10 +1,10 @@
 """Pinocchio and kinetree agree on random trees of every kind of joint."""
 
 import numpy as np
-import oracle
 import pytest
 
 import kinetree as kt
+import oracle
 
 pytest.importorskip("pinocchio", reason="Pinocchio is not installed: pip install 'kinetree[bench]'")
 
