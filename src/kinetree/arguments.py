@@ -18,10 +18,11 @@ _FLOAT64 = np.dtype(np.float64)
 
 def as_array(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """Return `value` as a contiguous float64 array of `shape`; anything else is an `ArgumentError` that says so."""
-    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape and value.flags.c_contiguous:
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape and value.flags.carray:
         return value
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        # read-only and misaligned arrays are copied: a kernel would be compiled anew for them
+        array = np.require(value, np.float64, ["C", "A", "W", "E"])
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} cannot be read as numbers: {error}") from None
     if np.shape(value) != shape:
