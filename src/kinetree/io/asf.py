@@ -1,8 +1,8 @@
 """Acclaim skeletons (ASF) and their motions (AMC).
 
-A bone's local rotation is C M C^-1: C turns the world's axes into the bone's (its `axis`), and M applies the angles in the
-order of `dof`, the first one innermost. So angle k turns about the fixed axis C e_k of the bone (Acclaim file format,
-M. Schafer 1994).
+A bone's local rotation is C M C^-1: C turns the world's axes into the bone's (its `axis`), and M applies the angles in
+the order of `dof`, the first one innermost. So angle k turns about the fixed axis C e_k of the bone (Acclaim file
+format, M. Schafer 1994).
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def _root(
     line, order = known.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
     order = [word.lower() for word in order]
     if sorted(order) != ["rx", "ry", "rz", "tx", "ty", "tz"]:
-        raise FileFormatError(
-            path, f"line {line}", f"the root's order is {order}: it must name TX TY TZ RX RY RZ once each"
-        )
+        raise FileFormatError(path, f"line {line}", f"the root's order is {order}, not TX TY TZ RX RY RZ in some order")
     place = _numbers(path, *known.get("position", (0, ["0", "0", "0"])), 3)
     turn = _numbers(path, *known.get("orientation", (0, ["0", "0", "0"])), 3)
     if turn.any():

@@ -38,8 +38,8 @@ def read_bvh(
 ) -> Description:  # fmt: skip
     """Read the skeleton of a BVH file; the options are those of `read_asf`.
 
-    The format has no unit of length: without `scale` [m per unit] the one among m, cm, mm, inch and Acclaim's inch/0.45 is
-    taken that makes the figure most like a person, and noted.
+    The format has no unit of length: without `scale` [m per unit] the one among m, cm, mm, inch and Acclaim's inch/0.45
+    is taken that makes the figure most like a person, and noted.
     """
     check_options(scale, density, mass)
     parsed = parse_bvh(path, text, scale=scale, motion=False)
@@ -86,8 +86,8 @@ def _hierarchy(path: object, lines: list[str], parsed: BvhFile) -> None:
                 raise FileFormatError(path, f"line {line}", f"two joints are named {name!r}: names must be unique")
             if name:
                 names.add(name)
-                stack.append(Bone(name, parent, np.zeros(3)))
-                parsed.bones.append(stack[-1])
+                parsed.bones.append(Bone(name, parent, np.zeros(3)))
+                stack.append(parsed.bones[-1])
             else:
                 stack.append(None)
             pending = None
@@ -178,7 +178,7 @@ def _size(bones: list[Bone]) -> float:
 
 
 def _motion(path: object, lines: list[str], start: int, parsed: BvhFile) -> None:
-    header = {}
+    header: dict[str, tuple[int, str]] = {}
     row = start + 1
     while row < len(lines) and len(header) < 2:
         if lines[row].strip():

@@ -12,16 +12,17 @@ from .xmltree import Node, parse_xml
 
 MOST_INCLUDES = 200
 TEXTS = {
-    "name", "class", "childclass", "joint", "joint1", "joint2", "body", "body1", "body2", "geom", "geom1", "geom2", "site",
-    "site1", "site2", "tendon", "tendon1", "tendon2", "material", "mesh", "hfield", "texture", "file", "model", "target",
-    "objname", "refname", "data", "key", "value", "prefix", "actuator", "sensor", "camera", "cranksite", "slidersite",
-    "content_type", "plugin", "instance", "body1name", "reftype", "objtype", "type", "dclass",
+    "name", "class", "childclass", "joint", "joint1", "joint2", "body", "body1", "body2", "geom", "geom1", "geom2",
+    "site", "site1", "site2", "tendon", "tendon1", "tendon2", "material", "mesh", "hfield", "texture", "file",
+    "model", "target", "objname", "refname", "data", "key", "value", "prefix", "actuator", "sensor", "camera",
+    "cranksite", "slidersite", "content_type", "plugin", "instance", "body1name", "reftype", "objtype", "type",
+    "dclass",
 }  # fmt: skip
 MAY_BE_INFINITE = ("range", "ctrlrange", "forcerange", "actfrcrange", "actuatorfrcrange", "lengthrange", "actrange")
 KNOWN = {
     "joint": {
-        "name", "class", "type", "pos", "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature",
-        "frictionloss", "actuatorfrcrange", "actuatorfrclimited", "springdamper", "align",
+        "name", "class", "type", "pos", "axis", "range", "limited", "ref", "springref", "stiffness", "damping",
+        "armature", "frictionloss", "actuatorfrcrange", "actuatorfrclimited", "springdamper", "align",
     },
     "freejoint": {"name", "class", "align"},
     "geom": {

@@ -28,7 +28,7 @@ def read_motion(
 ) -> Trajectory:
     """Read a BVH motion, or an AMC motion of the ASF file `skeleton`, as a trajectory of the skeleton's model.
 
-    `rate` [frames/s] is that of an AMC file, which does not say it; the other options are those of `load` for skeletons.
+    `rate` [frames/s] is that of an AMC file, which does not say it; the other options are those of `load`.
     """
     check_options(scale, density, mass)
     text = as_text(path, read_bytes(path))

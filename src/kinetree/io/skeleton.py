@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ THIN, THICK = 0.01, 0.08  # these bounds [m]
 
 @dataclass
 class Bone:
-    """A bone: where it starts in its parent and ends in itself [m], and its rotations (label, axis), outermost first."""
+    """A bone: its start in the parent and its ends in itself [m]; its rotations (label, axis), outermost first."""
 
     name: str
     parent: str | None
@@ -67,7 +68,12 @@ def describe_bones(
     bodies: list[Body] = []
     for bone in bones:
         heavy, com, inertia = masses[bone.name]
-        own = {"mass": factor * heavy, "com": com, "inertia": factor * inertia, "shapes": shapes[bone.name]}
+        own: dict[str, Any] = {
+            "mass": factor * heavy,
+            "com": com,
+            "inertia": factor * inertia,
+            "shapes": shapes[bone.name],
+        }
         place = (np.eye(3), bone.start)
         if bone.parent is None:
             bodies.append(Body(bone.name, None, Free(), joint_name=bone.name, **own))
@@ -102,7 +108,7 @@ def _flesh(bone: Bone, density: float) -> tuple[Shape, ...]:
         length = float(np.linalg.norm(end))
         if length > 1e-4:
             radius = min(max(SLENDER * length, THIN), THICK)
-            shapes.append(Capsule.between((0.0, 0.0, 0.0), end, radius, density=density))
+            shapes.append(Capsule.between((0.0, 0.0, 0.0), end.tolist(), radius, density=density))
     return tuple(shapes)
 
 

@@ -101,9 +101,9 @@ def _compile_portion(
             found: list[tuple[str, Shape]] = []
             for i, node in enumerate(drawn[k]):
                 geom = int(compiled.body_geomadr[compiled.body(f"shape{k}_{i}").id])
-                shape = shape_of(mujoco, compiled, geom, row.name, DENSITY, notes)
-                if shape is not None:
-                    found.append((node.tag, shape))
+                solid = shape_of(mujoco, compiled, geom, row.name, DENSITY, notes)
+                if solid is not None:
+                    found.append((node.tag, solid))
             row.shapes = _choose_shapes(found, row.name, notes)
         for k, joint in enumerate(joints):
             child = joint.find("child")
