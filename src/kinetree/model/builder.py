@@ -69,12 +69,15 @@ class ModelBuilder:
         joint = Fixed() if joint is None else joint
         if not isinstance(joint, Joint):
             raise ModelError(f"body {name!r}: joint is {joint!r}; use kinetree.Revolute('x'), kinetree.Free(), ...")
-        shapes = tuple(shapes)
+        if not isinstance(shapes, Sequence) or not all(isinstance(item, Shape) for item in shapes):
+            raise ModelError(f"body {name!r}: {shapes!r} is no list of shapes; use [kinetree.Box(...), ...]")
+        if markers is not None and not isinstance(markers, Mapping):
+            raise ModelError(f"body {name!r}: markers is {markers!r}: give a dictionary of names and positions")
         full_mass, full_com, full_inertia = mass_properties(name, mass, com, inertia, shapes)
         self._bodies.append(
             Body(
                 name, None if parent == WORLD else parent, joint, as_pose(placement, f"the placement of body {name!r}"),
-                full_mass, full_com, full_inertia, shapes, dict(markers) if markers else {}, joint_name or name,
+                full_mass, full_com, full_inertia, tuple(shapes), dict(markers) if markers else {}, joint_name or name,
                 limits, armature, damping, friction, stiffness, rest, effort,
             )
         )  # fmt: skip

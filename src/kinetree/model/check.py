@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ModelError
 from ..kernels import layout as at
 from .description import Body
+from .numbers import as_numbers
 
 TRIANGLE = 1e-6  # by how much the principal moments may miss the triangle inequality, relative: files hold 6-7 digits
 
@@ -52,11 +53,11 @@ def check_bodies(
             "units"
         )
     _check_dofs(bodies, dofs)
-    for body in bodies:
-        for name, offset in body.markers.items():
-            values = np.asarray(offset, dtype=float)
+    for owner in bodies:
+        for name, offset in owner.markers.items():
+            values = as_numbers(offset, f"body {owner.name!r}: marker {name!r}")
             if values.shape != (3,) or not np.isfinite(values).all():
-                raise ModelError(f"body {body.name!r}: marker {name!r} is at {offset!r}: give three finite numbers")
+                raise ModelError(f"body {owner.name!r}: marker {name!r} is at {offset!r}: give three finite numbers")
 
 
 def _check_dofs(bodies: Sequence[Body], dofs: np.ndarray) -> None:
@@ -68,7 +69,7 @@ def _check_dofs(bodies: Sequence[Body], dofs: np.ndarray) -> None:
 
     below = dofs[:, : at.STIFFNESS + 1]
     refuse(~np.isfinite(dofs[:, : at.REST + 1]).all(1), "armature, damping, friction, stiffness or rest is not finite")
-    refuse((below < 0).any(1), "armature, damping, friction and stiffness must not be negative")
+    refuse(np.any(below < 0, axis=1), "armature, damping, friction and stiffness must not be negative")
     refuse(np.isnan(dofs[:, at.LOWER :]).any(1), "limits or effort is NaN: use -inf and inf for no limit")
     refuse(dofs[:, at.LOWER] > dofs[:, at.UPPER], "the lower limit is above the upper one: swap them")
     refuse(dofs[:, at.EFFORT] < 0, "effort must not be negative")

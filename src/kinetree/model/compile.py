@@ -17,6 +17,7 @@ from .description import Body, Description
 from .joints import Fixed, Universal
 from .links import build_links
 from .model import Model
+from .numbers import as_numbers
 
 DOF_FIELDS = ("armature", "damping", "friction", "stiffness", "rest")
 
@@ -60,7 +61,7 @@ def weld_all_but(model: Model, joints: Sequence[str], q: np.ndarray | None) -> M
             continue
         parent = model.parents[i]
         pose = poses[i] if parent < 0 else np.linalg.solve(poses[parent], poses[i])
-        weld = dict.fromkeys(DOF_FIELDS, 0.0)
+        weld: dict[str, Any] = dict.fromkeys(DOF_FIELDS, 0.0)
         bodies[i] = replace(
             body, joint=Fixed(), placement=(pose[:3, :3], pose[:3, 3]), limits=None, effort=np.inf, **weld
         )
@@ -98,7 +99,7 @@ def _topological_order(parents: np.ndarray) -> list[int]:
     hopeless = np.zeros(len(parents), dtype=bool)
     order: list[int] = []
     for i in range(len(parents)):
-        path = []
+        path: list[int] = []
         j = i
         while j >= 0 and not placed[j] and not hopeless[j] and len(path) <= len(parents):
             path.append(j)
@@ -141,7 +142,7 @@ def _dof_table(bodies: Sequence[Body]) -> np.ndarray:
     rows: list[tuple[float, ...] | np.ndarray] = []
     for body in bodies:
         n = body.joint.nv
-        low, high = (-np.inf, np.inf) if body.limits is None else body.limits
+        low, high = (-np.inf, np.inf) if body.limits is None else _two_limits(body)
         values = (body.armature, body.damping, body.friction, body.stiffness, body.rest, low, high, body.effort)
         if n == 1 and all(type(value) in (float, int) for value in values):
             rows.append(values)
@@ -153,8 +154,16 @@ def _dof_table(bodies: Sequence[Body]) -> np.ndarray:
     return np.array(rows, dtype=float).reshape(-1, at.DOFS)
 
 
+def _two_limits(body: Body) -> tuple[Any, Any]:
+    try:
+        low, high = body.limits  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise ModelError(f"body {body.name!r}: limits is {body.limits!r}: give a pair (lower, upper)") from None
+    return low, high
+
+
 def _per_dof(body: Body, key: str, value: Any) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    array = as_numbers(value, f"body {body.name!r}: {key}")
     if array.ndim == 0 or array.shape == (1,):
         return np.full(body.joint.nv, float(array.reshape(-1)[0]))
     if array.shape != (body.joint.nv,):
@@ -165,7 +174,9 @@ def _per_dof(body: Body, key: str, value: Any) -> np.ndarray:
     return array
 
 
-def _shape_arrays(bodies: Sequence[Body]) -> tuple[np.ndarray, ...]:
+def _shape_arrays(
+    bodies: Sequence[Body],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     pairs = [(i, shape) for i, body in enumerate(bodies) for shape in body.shapes]
     nothing = (np.nan, np.nan, np.nan)
     sizes = np.zeros((len(pairs), 3))

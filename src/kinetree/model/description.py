@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .joints import Fixed, Joint
+from .numbers import as_number, as_numbers
 from .shapes import Shape, as_pose
 
 WORLD = "world"
@@ -64,15 +65,15 @@ def mass_properties(
     solid = [shape for shape in shapes if shape.volume > 0]
     if solid and (mass is None or com is None or inertia is None):
         shape_mass, shape_com, shape_inertia = _from_shapes(solid)
-        scale = 1.0 if mass is None else mass / shape_mass
+        scale = 1.0 if mass is None else as_number(mass, f"body {name!r}: mass") / shape_mass
         mass = shape_mass if mass is None else mass
         com = shape_com if com is None else com
         if inertia is None:
             inertia = scale * shape_inertia
-    centre = np.zeros(3) if com is None else np.array(com, dtype=float)
+    centre = np.zeros(3) if com is None else as_numbers(com, f"body {name!r}: com")
     if centre.shape != (3,):
         raise ModelError(f"body {name!r}: com has shape {centre.shape}, not (3,)")
-    return 0.0 if mass is None else float(mass), centre, _inertia_matrix(name, inertia)
+    return 0.0 if mass is None else as_number(mass, f"body {name!r}: mass"), centre, _inertia_matrix(name, inertia)
 
 
 def _from_shapes(shapes: Sequence[Shape]) -> tuple[float, np.ndarray, np.ndarray]:
@@ -90,7 +91,7 @@ def _from_shapes(shapes: Sequence[Shape]) -> tuple[float, np.ndarray, np.ndarray
 def _inertia_matrix(name: str, inertia: Any) -> np.ndarray:
     if inertia is None:
         return np.zeros((3, 3))
-    values = np.array(inertia, dtype=float)
+    values = as_numbers(inertia, f"body {name!r}: inertia")
     if values.shape == (3, 3):
         return values
     if values.shape == (3,):

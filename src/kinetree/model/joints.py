@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from .numbers import as_number, as_numbers
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -28,13 +29,15 @@ def unit_axis(axis: Axis, what: str) -> tuple[float, float, float]:
             raise ModelError(f"{what} {axis!r} is not an axis: use 'x', 'y', 'z', '-x', ... or three numbers")
         x, y, z = AXES[axis.lstrip("+-")]
         return sign * x, sign * y, sign * z
-    values = np.asarray(axis, dtype=float)
+    values = as_numbers(axis, what)
     if values.shape != (3,):
         raise ModelError(f"{what} has shape {values.shape}, not (3,)")
     length = float(np.linalg.norm(values))
     if not np.isfinite(length) or length < 1e-12:
         raise ModelError(f"{what} is {axis!r}: it must be finite and not zero")
-    x, y, z = (values / length).tolist()
+    if abs(length - 1) > 1e-15:  # a unit vector stays as it is, to the last digit
+        values = values / length
+    x, y, z = values.tolist()
     return x, y, z
 
 
@@ -89,7 +92,7 @@ class Helical(_OneAxis):
 
     def __post_init__(self) -> None:
         _OneAxis.__post_init__(self)
-        object.__setattr__(self, "pitch", float(self.pitch))
+        object.__setattr__(self, "pitch", as_number(self.pitch, "the pitch of a Helical joint"))
         if not np.isfinite(self.pitch):
             raise ModelError(f"the pitch of a Helical joint is {self.pitch}: it must be finite")
 

@@ -88,11 +88,11 @@ def _add_inertias(
     about_com = turn @ inertias[bodies] @ turn.transpose(0, 2, 1)
     square = np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :]
     inertia = about_com + mass[:, None, None] * square
-    np.add.at(constants, (links, at.MASS), mass)
+    np.add.at(constants[:, at.MASS], links, mass)
     for k in range(3):
-        np.add.at(constants, (links, at.MOMENT + k), mass * com[:, k])
+        np.add.at(constants[:, at.MOMENT + k], links, mass * com[:, k])
     for k, (i, j) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
-        np.add.at(constants, (links, at.INERTIA + k), inertia[:, i, j])
+        np.add.at(constants[:, at.INERTIA + k], links, inertia[:, i, j])
 
 
 def _depth_first(moving: np.ndarray, hangs_on: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

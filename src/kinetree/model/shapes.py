@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
+from .numbers import as_numbers
 
 DENSITY = 1000.0  # kg/m3, of water: what a shape weighs where nobody says
 
@@ -65,10 +66,10 @@ class Box(Shape):
     kind: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        size = tuple(float(s) for s in self.size)
-        if len(size) != 3:
+        size = as_numbers(self.size, "the size of a Box")
+        if size.shape != (3,):
             raise ModelError(f"the size of a Box is {self.size!r}: it must be three lengths")
-        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "size", tuple(size.tolist()))
         super().__post_init__()
 
     @property
@@ -156,10 +157,10 @@ def as_pose(value: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), np.zeros(3)
     if isinstance(value, (tuple, list)) and len(value) == 2:
         rotation, position = value
-        place = np.zeros(3) if position is None else np.array(position, dtype=float)
-        turn = np.eye(3) if rotation is None else np.array(rotation, dtype=float)
+        place = np.zeros(3) if position is None else as_numbers(position, what)
+        turn = np.eye(3) if rotation is None else as_numbers(rotation, what)
     else:
-        array = np.array(value, dtype=float)
+        array = as_numbers(value, what)
         if array.shape == (4, 4):
             turn, place = array[:3, :3].copy(), array[:3, 3].copy()
         else:
