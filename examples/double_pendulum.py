@@ -14,5 +14,5 @@ drift = np.abs(energies - energies[0]).max()
 print(f"kinetic energy swings by {swing:.3f} J, the total drifts by {drift:.1e} J")
 
 assert swing > 5.0, "the pendulum should move"
-# the lower rod turns at up to 20 rad/s: RK4 at 1 ms errs by (20e-3)^5 = 3e-9 a step at the very fastest, of 10,000 steps
+# the lower rod turns at up to 20 rad/s: at 1 ms RK4 errs by (20e-3)^5 = 3e-9 a step at the very worst, of 10,000 steps
 assert drift < 1e-5 * swing, "the total energy should stay"

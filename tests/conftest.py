@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+PLAIN_SECONDS = float(os.environ.get("KINETREE_PLAIN_SECONDS", "60"))
 
 # A first call compiles, so that a deadline would measure the compiler. The same examples on every run (derandomize)
 # make a failure repeatable; HYPOTHESIS_PROFILE=search looks for new ones.
@@ -30,6 +33,25 @@ def shared_data() -> Path:
             pytest.fail(f"KINETREE_TEST_DATA names {folder}, which is not a folder")
         pytest.skip(f"no real files: {folder} does not exist; set KINETREE_TEST_DATA to the folder that holds them")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _not_too_slow_as_python() -> Iterator[None]:
+    """Stop a test that takes more than a minute of the processor when kernels are plain Python: it needs a marker."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") or not hasattr(signal, "SIGPROF"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        pytest.fail(f"more than {PLAIN_SECONDS:g} s as plain Python: make it smaller, or mark it slow_python")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, PLAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
