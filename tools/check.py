@@ -43,25 +43,26 @@ def pytest(*arguments: str, workers: int = 0) -> list[str]:
 def stages(workers: int) -> list[Stage]:
     """Return all stages in the order in which they run: the quick ones first."""
     tool = {name: str(BIN / name) for name in ("ruff", "mypy", "lint-imports", "mkdocs")}
-    once = "not slow and not alone"
-    again = f"{once} and not subprocess"
+
+    def again(left_out: str) -> list[str]:
+        """Choose the tests of a run that repeats others: the peers are asked once."""
+        return ["--ignore=tests/peers", "-m", f"not slow and not alone and not subprocess and not {left_out}"]
+
     return [
         Stage("lint", [tool["ruff"], "check", "."]),
         Stage("format", [tool["ruff"], "format", "--check", "."]),
         Stage("layers", [tool["lint-imports"], "--no-cache"]),
         Stage("types", [tool["mypy"]]),
-        Stage("tests", pytest("-m", once, "--durations=10", workers=workers)),
+        Stage("tests", pytest("-m", "not slow and not alone", "--durations=10", workers=workers)),
         Stage("timing", pytest("-m", "alone and not slow", "-rP")),
         Stage(
             "coverage",
-            pytest(
-                "-m", f"{again} and not slow_python", "--cov", "--cov-report=term", "--durations=10", workers=workers
-            ),
+            pytest(*again("slow_python"), "--cov", "--cov-report=term", "--durations=10", workers=workers),
             {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "brief"},
         ),
         Stage(
             "bounds",
-            pytest("-m", f"{again} and not no_bounds", "--durations=10", workers=workers),
+            pytest(*again("no_bounds"), "--durations=10", workers=workers),
             {"KINETREE_BOUNDSCHECK": "1", "HYPOTHESIS_PROFILE": "brief"},
             fresh_cache=True,
         ),

@@ -32,7 +32,7 @@ def trust_hashes_of_the_index() -> None:
     def file_hash(self: Any, link: Any) -> str:
         return f"sha256:{link.hash}" if link.hash_name == "sha256" else str(download(self, link))
 
-    PyPIRepository._get_file_hash = file_hash
+    setattr(PyPIRepository, "_get_file_hash", file_hash)  # noqa: B010 mypy forbids the plain assignment
 
 
 def lock(name: str, arguments: Sequence[str]) -> None:

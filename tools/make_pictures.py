@@ -10,7 +10,7 @@ import kinetree as kt
 from kinetree.render import render_image, write_png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
-PANEL = {"width": 480, "height": 480}
+SIDE = 480  # pixels, of a panel
 
 
 def humanoids() -> np.ndarray:
@@ -22,7 +22,7 @@ def humanoids() -> np.ndarray:
     v[crowd.dof_indices([crowd.joint_names[k] for k in np.flatnonzero(crowd.parents[crowd.joint_bodies] < 0)])] = 0
     simulation.v = v
     simulation.run(0.12)
-    return render_image(crowd, simulation.q, ground=0.0, **PANEL)
+    return render_image(crowd, simulation.q, ground=0.0, width=SIDE, height=SIDE)
 
 
 def molecule() -> np.ndarray:
@@ -30,7 +30,7 @@ def molecule() -> np.ndarray:
     body = kt.models.molecule(600, seed=2)
     simulation = kt.Simulation(body, dt=1e-3, gravity=(0, 0, 0))
     simulation.run(0.1)
-    return render_image(body, simulation.q, **PANEL)
+    return render_image(body, simulation.q, width=SIDE, height=SIDE)
 
 
 def millipede() -> np.ndarray:
@@ -39,13 +39,13 @@ def millipede() -> np.ndarray:
     q = animal.neutral()
     for k in range(2, 48, 2):  # these bend about z
         q[animal.q_slice(f"spine{k}")] = 0.12 * np.cos(2 * np.pi * k / 48)
-    return render_image(animal, q, ground=0.0, **PANEL)
+    return render_image(animal, q, ground=0.0, width=SIDE, height=SIDE)
 
 
 def main() -> None:
     """Draw everything and say where it went."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    gap = np.full((PANEL["height"], 6, 3), 255, dtype=np.uint8)
+    gap = np.full((SIDE, 6, 3), 255, dtype=np.uint8)
     picture = np.concatenate([humanoids(), gap, molecule(), gap, millipede()], axis=1)
     write_png(FOLDER / "demo.png", picture)
     print(FOLDER / "demo.png", picture.shape)
