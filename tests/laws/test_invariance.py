@@ -169,7 +169,7 @@ def test_welded_bodies_are_one_body(seed):
 
 @pytest.mark.parametrize("kind", ["universal", "planar", "spherical"])
 def test_a_joint_is_a_chain_of_simpler_ones(kind):
-    """A universal joint is two hinges and a planar one two slides and a hinge; a ball shares its acceleration with three."""
+    """A universal joint is two hinges and a planar one two slides and a hinge; a ball moves like three hinges."""
     body = {"mass": 1.3, "com": (0.1, -0.2, 0.3), "inertia": (0.02, 0.03, 0.04, 0.001, 0.002, 0.003)}
     rng = np.random.default_rng(3)
     if kind == "universal":

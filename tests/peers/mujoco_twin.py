@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 import kinetree as kt
 
 HEADER = """<mujoco><compiler angle="radian" inertiafromgeom="false"/>
-<option gravity="0 0 -9.81"><flag constraint="disable" contact="disable" energy="enable"/></option><worldbody/></mujoco>"""
+<option gravity="0 0 -9.81"><flag constraint="disable" contact="disable" energy="enable"/></option><worldbody/>
+</mujoco>"""
 
 
 def text(values: object) -> str:
@@ -39,8 +40,17 @@ class Twin:
         for body in range(model.nbodies):
             elements[body] = self._add_body(elements[int(model.parents[body])], body)
         self.model = mujoco.MjModel.from_xml_string(ET.tostring(root, encoding="unicode"))
-        self.data = mujoco.MjData(self.model)
         self.bodies = [self.model.body(name).id for name in model.names]
+        self._prepare()
+        self.model.dof_armature[:] = np.abs(self.matrix) @ model.dofs[:, 0]
+
+    def _first_joint(self, body: int) -> int:
+        """Return the number of MuJoCo's (first) joint for the joint of a body."""
+        return int(self.model.joint(f"{self.ours.names[body]}/0").id)
+
+    def _prepare(self) -> None:
+        model = self.ours
+        self.data = mujoco.MjData(self.model)
         self.matrix = np.zeros((self.model.nv, model.nv))
         for body, _their_q, their_v, _own_q, own_v in self._moving():
             block = np.eye(their_v.stop - their_v.start)
@@ -51,7 +61,6 @@ class Twin:
             elif self.kinds[body] == "Planar":
                 block = np.eye(3)[[1, 2, 0]]
             self.matrix[their_v, own_v] = block
-        self.model.dof_armature[:] = np.abs(self.matrix) @ model.dofs[:, 0]
 
     def _add_body(self, parent: ET.Element, body: int) -> ET.Element:
         model, name = self.ours, self.ours.names[body]
@@ -82,7 +91,7 @@ class Twin:
         for body in range(self.ours.nbodies):
             if self.kinds[body] == "Fixed":
                 continue
-            first = self.model.joint(f"{self.ours.names[body]}/0").id
+            first = self._first_joint(body)
             q, v = self.model.jnt_qposadr[first], self.model.jnt_dofadr[first]
             own_q = slice(int(self.ours.q_starts[body]), int(self.ours.q_starts[body + 1]))
             own_v = slice(int(self.ours.v_starts[body]), int(self.ours.v_starts[body + 1]))
@@ -107,6 +116,8 @@ class Twin:
         mujoco.mj_fwdVelocity(self.model, self.data)
         if external is not None:
             for body, wrench in zip(self.bodies, external):
+                if body < 0:
+                    continue
                 arm = self.data.xipos[body] - self.data.xpos[body]  # MuJoCo's wrench is about the centre of mass
                 self.data.xfrc_applied[body] = [*wrench[3:], *(wrench[:3] - np.cross(arm, wrench[3:]))]
 
@@ -124,6 +135,8 @@ class Twin:
         mujoco.mj_inverse(self.model, self.data)
         tau = self.matrix.T @ self.data.qfrc_inverse
         for body, wrench in enumerate(external):
+            if self.bodies[body] < 0:
+                continue
             tau -= self.jacobian(q, body).T @ wrench
         return tau
 
@@ -150,3 +163,40 @@ class Twin:
         number = self.bodies[body]
         mujoco.mj_jac(self.model, self.data, linear, angular, self.data.xpos[number], number)
         return np.vstack((angular, linear)) @ self.matrix
+
+
+class FileTwin(Twin):
+    """What kinetree loaded from an MJCF file, beside MuJoCo's own model; joints go by their order, bodies by names.
+
+    `bodies` is -1 for a body that MuJoCo does not have: those between joints of one body, and the world's shapes.
+    """
+
+    def __init__(self, model: kt.Model, path: str) -> None:
+        self.ours = model
+        self.model = mujoco.MjModel.from_xml_path(path)
+        flags = mujoco.mjtDisableBit
+        self.model.opt.disableflags |= int(flags.mjDSBL_CONSTRAINT) | int(flags.mjDSBL_ACTUATION)
+        self.model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+        self.model.dof_damping[:] = 0  # dynamics without what joints do by themselves
+        self.model.jnt_stiffness[:] = 0
+        self.kinds = [type(model.joint(body)).__name__ for body in range(model.nbodies)]
+        assert self.model.njnt == model.njoints
+        self.numbers = {int(body): k for k, body in enumerate(model.joint_bodies)}
+        self.bodies = [self._body(body) for body in range(model.nbodies)]
+        self._prepare()
+        assert np.array_equal(np.abs(self.matrix) @ model.dofs[:, 0], self.model.dof_armature), "rotors differ"
+
+    def _first_joint(self, body: int) -> int:
+        number = self.numbers[body]
+        name = self.model.joint(number).name
+        assert name in ("", self.ours.body_joint_names[body]), f"{name} is not {self.ours.body_joint_names[body]}"
+        return number
+
+    def _body(self, body: int) -> int:
+        number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, self.ours.names[body])
+        if number < 0 and body in self.numbers:
+            joint = self._first_joint(body)
+            owner = int(self.model.jnt_bodyid[joint])
+            last = int(self.model.body_jntadr[owner] + self.model.body_jntnum[owner] - 1)
+            number = owner if joint == last and self.model.body(owner).name == "" else -1
+        return number

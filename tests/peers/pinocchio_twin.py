@@ -42,6 +42,8 @@ def depth_first(parents: np.ndarray) -> list[int]:
 class Twin:
     """A kinetree model in Pinocchio."""
 
+    frame_prefix = "body "
+
     def __init__(self, model: kt.Model) -> None:
         self.ours = model
         self.pin = pin.Model()
@@ -96,6 +98,8 @@ class Twin:
                 own = np.concatenate((own[4:], own[1:4], own[:1]))
             elif kind == "Spherical":
                 own = np.roll(own, -1)
+            elif self.pin.nqs[self.joints[body]] == 2 and len(own) == 1:  # a continuous joint of a URDF file
+                own = np.array([np.cos(own[0]), np.sin(own[0])])
             elif kind == "Planar":
                 own = np.array([own[1], own[2], np.cos(own[0]), np.sin(own[0])])
             start = self.pin.idx_qs[self.joints[body]]
@@ -174,8 +178,28 @@ class Twin:
 
     def jacobian(self, q: np.ndarray, body: int) -> np.ndarray:
         """Return the (6, nv) Jacobian [angular; of the origin] of a body, world axes."""
-        frame = self.pin.getFrameId(f"body {self.ours.names[body]}")
+        frame = self.pin.getFrameId(self.frame_prefix + self.ours.names[body], pin.FrameType.BODY)
         axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         theirs = pin.computeFrameJacobian(self.pin, self.data, self.configuration(q), frame, axes)
         matrix, _ = self.translation(q, np.zeros(self.ours.nv))
         return np.vstack((theirs[3:], theirs[:3])) @ matrix
+
+
+class FileTwin(Twin):
+    """What kinetree loaded from a URDF file, beside what Pinocchio itself loads from it; joints go by their names."""
+
+    frame_prefix = ""
+
+    def __init__(self, model: kt.Model, path: str, floating: bool) -> None:
+        self.ours = model
+        root = [pin.JointModelFreeFlyer()] if floating else []
+        self.pin = pin.buildModelFromUrdf(path, *root)
+        self.kinds = [type(model.joint(body)).__name__ for body in range(model.nbodies)]
+        self.joints, self.places = {}, {}
+        for body, name in enumerate(model.names):
+            frame = self.pin.frames[self.pin.getFrameId(name, pin.FrameType.BODY)]
+            self.joints[body], self.places[body] = frame.parentJoint, frame.placement
+            if self.kinds[body] != "Fixed":
+                assert self.pin.names[frame.parentJoint] == model.body_joint_names[body]
+        assert self.pin.nv == model.nv
+        self.data = self.pin.createData()

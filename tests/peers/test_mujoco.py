@@ -1,6 +1,5 @@
 """MuJoCo and kinetree agree on random trees of every kind of joint that MuJoCo can make."""
 
-import numpy as np
 import pytest
 
 import kinetree as kt
@@ -8,9 +7,9 @@ import oracle
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed: pip install 'kinetree[io]'")
 
-from mujoco_twin import Twin
+from agree import assert_agree
+from mujoco_twin import FileTwin, Twin
 
-TOLERANCE = 1e-10  # relative to the largest entry
 INNER = ("revolute", "prismatic", "universal", "spherical", "planar", "fixed")
 
 
@@ -29,20 +28,14 @@ def test_random_trees(model):
     """Forward and inverse dynamics, mass matrix, energies and Jacobians agree to 1e-10."""
     twin = Twin(model)
     for seed in range(3):
-        q, v, a, tau = oracle.random_motion(model, seed)
-        external = oracle.random_wrenches(model, seed)
-        matrix = twin.mass_matrix(q)
-        oracle.assert_close(kt.mass_matrix(model, q), matrix, TOLERANCE, "mass matrix")
-        theirs = twin.inverse_dynamics(q, v, a, external)
-        oracle.assert_close(kt.inverse_dynamics(model, q, v, a, external=external), theirs, TOLERANCE, "joint forces")
-        theirs = twin.forward_dynamics(q, v, tau, external)
-        ours = kt.forward_dynamics(model, q, v, tau, external=external)
-        # where the matrix is nearly singular, both engines' answers are only as good as their last digits
-        tolerance = max(TOLERANCE, 1e-15 * np.linalg.cond(matrix))
-        oracle.assert_close(ours, theirs, tolerance, "accelerations")
-        kinetic, potential = kt.energy(model, q, v)
-        their_kinetic, their_potential = twin.energy(q, v)
-        oracle.assert_close(kinetic, their_kinetic, TOLERANCE, "kinetic energy", kinetic)
-        oracle.assert_close(potential, their_potential, TOLERANCE, "potential energy", abs(potential) + kinetic)
-        for body in range(model.nbodies):
-            oracle.assert_close(kt.jacobian(model, q, body), twin.jacobian(q, body), TOLERANCE, "Jacobian", 1.0)
+        assert_agree(model, twin, seed)
+
+
+@pytest.mark.parametrize("name", ["humanoid.xml", "humanoid100.xml"])
+def test_model_files(shared_data, name):
+    """What `load` reads from MuJoCo's own models moves as in MuJoCo, to 1e-10."""
+    path = shared_data / "models" / name
+    model = kt.load(path)
+    twin = FileTwin(model, str(path))
+    for seed in range(3):
+        assert_agree(model, twin, seed)
