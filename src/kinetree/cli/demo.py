@@ -20,6 +20,9 @@ SECONDS = 4.0
 DT = 1e-3
 FRAMES_A_SECOND = 30
 SWING = 1.2  # rad from hanging, at the start
+BEAD = 0.16  # m, radius of a link in the pictures: 30 m of thin rods would be a hair
+VIEW = (0.5, -1.0, 0.3)  # from the model to the camera
+WIDTH, HEIGHT = 854, 480
 CURL = 0.004  # rad more from each link to the next: a bent chain swings like a whip
 
 
@@ -101,13 +104,28 @@ def _plot(path: Path, trajectory: Trajectory, energies: Any) -> Path:
 
 def _draw(out: Path, trajectory: Trajectory) -> list[Path]:
     """Draw a picture of the middle of the motion, and the film."""
+    import numpy as np
+
+    from ..render import Camera, render_image, write_png
     from .simulate import draw
 
-    middle = len(trajectory) // 2
-    moment = type(trajectory)(
-        trajectory.model, trajectory.times[middle : middle + 1], trajectory.q[middle : middle + 1],
-        trajectory.v[middle : middle + 1],
-    )  # fmt: skip
+    beads = _as_beads(trajectory)
+    spots = np.concatenate([trajectory.body_poses(k)[:, :3, 3] for k in range(0, len(trajectory), 5)])
+    around = np.concatenate((spots - BEAD, spots + BEAD))
+    camera = Camera.framing(around, direction=VIEW, aspect=WIDTH / HEIGHT)
     picture = out / "pendulum.png"
-    moment.render(picture)
-    return [picture, draw(trajectory, out / "pendulum.mp4")]
+    write_png(picture, render_image(beads.model, beads.q[len(beads) // 2], camera=camera, width=WIDTH, height=HEIGHT))
+    return [picture, draw(beads, out / "pendulum.mp4", camera=camera, width=WIDTH, height=HEIGHT)]
+
+
+def _as_beads(trajectory: Trajectory) -> Trajectory:
+    """Return the same motion of a model that is drawn as beads."""
+    from dataclasses import replace
+
+    from ..model.builder import ModelBuilder
+    from ..model.shapes import Sphere
+
+    builder = ModelBuilder("beads")
+    for body in trajectory.model.description().bodies:
+        builder.add(replace(body, shapes=(Sphere(BEAD, color=body.shapes[0].color),)))
+    return replace(trajectory, model=builder.build())

@@ -92,13 +92,13 @@ def simulate(
         console().print("nothing moved: this pose is at rest; --seed 1 starts from a random one", soft_wrap=True)
 
 
-def draw(trajectory: Trajectory, path: Path) -> Path:
-    """Draw a motion into a file, with progress."""
+def draw(trajectory: Trajectory, path: Path, **options: Any) -> Path:
+    """Draw a motion into a file, with progress; `options` are those of `kinetree.render.render_trajectory`."""
     from .warm import warm_up
 
     warm_up(["pictures"], only_cold=True)
     with progress("drawing") as report:
-        trajectory.render(path, progress=report)
+        trajectory.render(path, progress=report, **options)
     return path
 
 

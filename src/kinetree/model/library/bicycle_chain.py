@@ -42,7 +42,7 @@ def _plates(pitch: float, gap: float, color: tuple[float, float, float]) -> tupl
     """Two plates at a distance of `gap` pitches from the middle, and the roller about the first pin."""
     plates: list[Shape] = []
     for side in (-gap * pitch, gap * pitch):
-        size = (0.95 * pitch, 0.09 * pitch, 0.55 * pitch)
+        size = (1.4 * pitch, 0.09 * pitch, 0.6 * pitch)
         middle = (None, (pitch / 2, side, 0.0))
         plates.append(Box(size, placement=middle, color=color, density=STEEL_DENSITY))
     pin, reach = 0.22 * pitch, (gap - 0.2) * pitch
