@@ -51,7 +51,7 @@ def stages(workers: int) -> list[Stage]:
     return [
         Stage("lint", [tool["ruff"], "check", "."]),
         Stage("format", [tool["ruff"], "format", "--check", "."]),
-        Stage("layers", [tool["lint-imports"], "--no-cache"]),
+        Stage("layers", [tool["lint-imports"], "--no-cache", "--no-logo"]),
         Stage("types", [tool["mypy"]]),
         Stage("tests", pytest("-m", "not slow and not alone", "--durations=10", workers=workers)),
         Stage("timing", pytest("-m", "alone and not slow", "-rP")),
