@@ -55,7 +55,8 @@ FOG_START = 26  # distance from the eye where the fog begins [m]
 FOG_LENGTH = 27  # [m]
 GLOSS = 28  # strength of the highlight
 REACH = 29  # height above the floor over which it shades bodies [m]
-STYLE = 30
+FLOOR_CLEAR = 30  # distance up to which the floor does not fade [m]
+STYLE = 31
 
 # --- shadow: float64 (SHADOW,)
 LIGHT = 0  # 9 + 3: rotation and offset from view axes of the eye to those of the light

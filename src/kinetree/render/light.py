@@ -49,7 +49,10 @@ def sky_colors(background: Any) -> tuple[np.ndarray, np.ndarray]:
     """Read a background: None (a blue sky), one sRGB colour, or a pair (at the horizon, above)."""
     if background is None:
         return np.array(HORIZON), np.array(ZENITH)
-    colors = np.array(background, dtype=float)
+    try:
+        colors = np.array(background, dtype=float)
+    except (TypeError, ValueError):
+        colors = np.zeros(0)
     if colors.shape == (3,):
         colors = np.stack((colors, colors))
     if colors.shape != (2, 3) or not ((colors >= 0) & (colors <= 1)).all():

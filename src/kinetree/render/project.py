@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._jit import kernel, leaf, parallel, prange
+from .._jit import kernel, leaf
 from . import layout as at
 
 
@@ -46,10 +46,10 @@ def _turn(view, x, y, z):
     )
 
 
-@parallel
+@kernel
 def project(kinds, sizes, poses, view, width, height, shapes, rects, nears):
     """Write each primitive in view axes, its rectangle of pixels (x0, y0, x1, y1; empty if unseen) and least depth."""
-    for k in prange(kinds.shape[0]):
+    for k in range(kinds.shape[0]):
         x, y, z = _turn(
             view, poses[k, 9] - view[at.EYE], poses[k, 10] - view[at.EYE + 1], poses[k, 11] - view[at.EYE + 2]
         )

@@ -18,13 +18,12 @@ from .place import seen_extent
 from .project import count_in_tiles, fill_tiles, project
 from .scene import Scene
 from .shade import shade
-from .shadow import halve, halve_small, mask_of_floor
+from .shadow import halve, mask_of_floor
 from .smooth import smooth, srgb_table
 from .visible import cast
 
 LARGEST = 16384  # pixels, of a side
-MAP = 1024  # texels, of a side of the light's map
-LEVELS = 8
+SMALLEST_MAP, LARGEST_MAP = 64, 2048  # texels, of a side of the light's map
 _ONE_AT_A_TIME = threading.Lock()  # some threading layers of Numba end the process when entered twice
 
 
@@ -42,6 +41,9 @@ class _Pass:
 class Renderer:
     """Draws scenes of one picture size; keeps its buffers from one picture to the next.
 
+    After `draw`, `depths` (height, width) are the distances along the view [m] of what each pixel shows, infinite for
+    the sky, and `keys` say what that is, as in `render/layout.py`.
+
     `background`: None (a blue sky), a colour, or a pair of colours (horizon, zenith), sRGB in 0..1.
     """
 
@@ -57,12 +59,15 @@ class Renderer:
         if not isinstance(self.light, Light):
             raise ArgumentError(f"light is {light!r}: give a kinetree.render.Light or None")
         self._horizon, self._zenith = (linear(color) for color in sky_colors(background))
-        self._depths = np.empty((self.height, self.width), dtype=np.float32)
-        self._keys = np.empty((self.height, self.width), dtype=np.int32)
+        self.depths = np.empty((self.height, self.width), dtype=np.float32)
+        self.keys = np.empty((self.height, self.width), dtype=np.int32)
         self._linear = np.empty((self.height, self.width, 3), dtype=np.float32)
-        self._light_depths = np.empty((MAP, MAP), dtype=np.float32)
-        self._light_keys = np.empty((MAP, MAP), dtype=np.int32)
-        sizes = [MAP >> level for level in range(LEVELS)]
+        # The light's map has about as many texels as the picture has pixels, and then some: 1024 for 640 pixels.
+        wanted = 2 ** math.ceil(math.log2(1.2 * max(self.width, self.height)))
+        self._map = min(max(wanted, SMALLEST_MAP), LARGEST_MAP)
+        self._light_depths = np.empty((self._map, self._map), dtype=np.float32)
+        self._light_keys = np.empty((self._map, self._map), dtype=np.int32)
+        sizes = [self._map >> level for level in range(1, int(math.log2(self._map)) - 2)]
         self._pyramid = np.zeros((sum(size * size for size in sizes), 2), dtype=np.float32)
         starts = np.cumsum([0] + [size * size for size in sizes])
         self._levels = [
@@ -85,16 +90,16 @@ class Renderer:
         bounds = scene.bounds()
         out = np.empty((self.height, self.width, 3), dtype=np.uint8)
         with _ONE_AT_A_TIME:
-            eye = self._see(scene, self._eye_view(camera, ground), self._depths, self._keys)
+            eye = self._see(scene, self._eye_view(camera, ground), self.depths, self.keys)
             sun = self._see(scene, self._sun_view(scene, eye, camera, ground), self._light_depths, self._light_keys)
             mask_of_floor(sun.depths, sun.view, self._levels[0])
             for fine, coarse in zip(self._levels[:-1], self._levels[1:], strict=True):
-                (halve if len(coarse) > 128 else halve_small)(fine, coarse)
+                halve(fine, coarse)
             style = self._style(scene, camera, bounds)
             shadow = self._shadow(eye.view, sun.view)
             shade(
                 scene.kinds, eye.shapes, linear(scene.colors), eye.view, style, shadow, eye.depths, eye.keys,
-                sun.depths, self._pyramid, LEVELS, self._linear,
+                sun.depths, self._pyramid, len(self._levels), self._linear,
             )  # fmt: skip
             smooth(scene.kinds, eye.shapes, eye.view, eye.keys, self._linear, self._table, out)
         return out
@@ -124,7 +129,8 @@ class Renderer:
         view[at.NEAR] = 1e-4 * camera.distance
         view[at.LEAST] = 0.7
         view[at.GROUND : at.GROUND + 3] = turn[:, 2]
-        view[at.HEIGHT] = math.nan if ground is None else ground - camera.eye[2]
+        # From below, the floor would only be in the way.
+        view[at.HEIGHT] = math.nan if ground is None or ground > camera.eye[2] else ground - camera.eye[2]
         return view
 
     def _sun_view(self, scene: Scene, eye: _Pass, camera: Camera, ground: float | None) -> np.ndarray:
@@ -141,13 +147,13 @@ class Renderer:
         # Steps of an eighth of an octave and of whole texels keep the map still while bodies move a little.
         wide = 1.12 * max(float((high - low)[:2].max()), 1e-9)
         wide = 2.0 ** (math.ceil(8 * math.log2(wide)) / 8)
-        texel = wide / MAP
+        texel = wide / self._map
         centre = np.round((low + high) / 2 / texel) * texel
         view = np.zeros(at.VIEW)
         view[at.TURN : at.EYE] = turn.ravel()
         view[at.EYE : at.EYE + 3] = camera.eye
         view[at.SCALE] = texel
-        view[at.CX], view[at.CY] = MAP / 2 - centre[0] / texel, MAP / 2 - centre[1] / texel
+        view[at.CX], view[at.CY] = self._map / 2 - centre[0] / texel, self._map / 2 - centre[1] / texel
         view[at.NEAR] = -1e30
         view[at.LEAST] = 0.5
         view[at.GROUND : at.GROUND + 3] = turn[:, 2]
@@ -181,10 +187,11 @@ class Renderer:
         put(at.AMBIENT_GROUND, np.array((0.22, 0.205, 0.19)) * light.ambient)
         put(at.HORIZON, self._horizon)
         put(at.ZENITH, self._zenith)
-        put(at.FLOOR_DARK, (0.33, 0.35, 0.38))
-        put(at.FLOOR_LIGHT, (0.41, 0.43, 0.455))
+        put(at.FLOOR_DARK, (0.36, 0.38, 0.41))
+        put(at.FLOOR_LIGHT, (0.45, 0.47, 0.495))
         style[at.CELL] = _round_length(0.06 * distance)
-        style[at.FLOOR_FADE] = 2.5 * distance
+        style[at.FLOOR_CLEAR] = distance
+        style[at.FLOOR_FADE] = 2.2 * distance
         style[at.FOG_START] = nearest
         style[at.FOG_LENGTH] = 1.8 * size
         style[at.GLOSS] = light.gloss

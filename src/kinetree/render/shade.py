@@ -77,7 +77,7 @@ def shade(kinds, shapes, colors, view, style, shadow, depths, keys, light_depths
             distance = depth * length
             if key == at.FLOOR:
                 lx, ly, _ = _in_light(shadow, px, py, pz)
-                blocked, contact = floor_shadow(shadow, pyramid, size, levels, lx, ly)
+                blocked, contact = floor_shadow(shadow, pyramid, size // 2, levels, lx, ly)
                 wx = view[0] * px + view[3] * py + view[6] * pz
                 wy = view[1] * px + view[4] * py + view[7] * pz
                 flat = math.sqrt(wx * wx + wy * wy) + 1e-12
@@ -89,13 +89,14 @@ def shade(kinds, shapes, colors, view, style, shadow, depths, keys, light_depths
                 check = _stripes((wx + view[at.EYE]) * cell, fx) * _stripes((wy + view[at.EYE + 1]) * cell, fy)
                 check = 0.5 + 0.5 * check
                 facing = upx * sx + upy * sy + upz * sz
-                fade = math.exp(-((distance / style[at.FLOOR_FADE]) ** 2))
+                haze = max(distance - style[at.FLOOR_CLEAR], 0.0) / style[at.FLOOR_FADE]
+                fade = math.exp(-haze * haze)
                 for i in range(3):
                     base = style[at.FLOOR_DARK + i] + (style[at.FLOOR_LIGHT + i] - style[at.FLOOR_DARK + i]) * check
                     light = facing * style[at.SUN_COLOR + i] * (1.0 - blocked)
                     light += style[at.AMBIENT_SKY + i] * (1.0 - 0.55 * contact)
                     far = style[at.HORIZON + i]
-                    out[y, x, i] = far + (base * light - far) * fade
+                    out[y, x, i] = min(far + (base * light - far) * fade, 1.0)
                 continue
             k = key // at.FACES
             nx, ny, nz = normal_at(kinds, shapes, key, px, py, pz)
@@ -131,4 +132,5 @@ def shade(kinds, shapes, colors, view, style, shadow, depths, keys, light_depths
                 value = colors[k, i] * (sun * style[at.SUN_COLOR + i] + ambient * sky)
                 value += gloss + 0.08 * rim * style[at.ZENITH + i] * (1.0 - near_floor)
                 far = style[at.HORIZON + i]
-                out[y, x, i] = far + (value - far) * clear
+                # Brighter than white would spoil the means of the antialiasing.
+                out[y, x, i] = min(far + (value - far) * clear, 1.0)

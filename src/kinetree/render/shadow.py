@@ -2,8 +2,8 @@
 
 The light sees the scene along parallel rays; its depth map comes from the same kernel as the picture. Whatever casts a
 shadow on the ground is above it, so a mask of where the map is not empty *is* the ground's shadow, and it can be
-blurred beforehand: level n of the pyramid is the mask blurred over 2^n texels. A lookup picks the level by the height
-of the caster, so that a shadow is sharp where a body touches the ground and soft below a high one.
+blurred beforehand: level n of the pyramid is the mask blurred over 2^n of its texels. A lookup picks the level by the
+height of the caster, so that a shadow is sharp where a body touches the ground and soft below a high one.
 """
 
 from __future__ import annotations
@@ -18,56 +18,53 @@ from . import layout as at
 
 @parallel
 def mask_of_floor(depths, view, mask):
-    """Write, per texel of the light's map, 1 if a body is between light and floor, and its distance to the floor."""
-    size = depths.shape[0]
-    for y in prange(size):
-        v = (y + 0.5 - view[at.CY]) * view[at.SCALE]
-        for x in range(size):
-            u = (x + 0.5 - view[at.CX]) * view[at.SCALE]
-            floor = (view[at.HEIGHT] - view[at.GROUND] * u - view[at.GROUND + 1] * v) / view[at.GROUND + 2]
-            distance = floor - depths[y, x]
-            above = distance > 0.0  # false for an empty texel and where there is no floor
-            mask[y, x, 0] = 1.0 if above else 0.0
-            mask[y, x, 1] = distance if above else 0.0
+    """Write the finest mask, one texel for 2 x 2 of the light's map.
 
-
-@leaf
-def _halve_line(fine, coarse, y):
-    size = fine.shape[0]
-    for x in range(coarse.shape[1]):
-        a, b = 0.0, 0.0
-        for j in range(max(0, 1 - 2 * y), min(4, size + 1 - 2 * y)):
-            wy = 0.375 if 0 < j < 3 else 0.125
-            for i in range(max(0, 1 - 2 * x), min(4, size + 1 - 2 * x)):
-                w = wy * (0.375 if 0 < i < 3 else 0.125)
-                a += w * fine[2 * y - 1 + j, 2 * x - 1 + i, 0]
-                b += w * fine[2 * y - 1 + j, 2 * x - 1 + i, 1]
-        coarse[y, x, 0] = a
-        coarse[y, x, 1] = b
-
-
-@parallel
-def halve(fine, coarse):
-    """Blur with (1 3 3 1)/8 in both directions and keep every second texel."""
-    for line in prange(coarse.shape[0]):
-        _halve_line(fine, coarse, np.int64(line))
+    Column 0 is the share of the four where a body is between light and floor, column 1 their mean distance to it,
+    times that share.
+    """
+    for line in prange(mask.shape[0]):
+        y = np.int64(line)  # the index of a prange is unsigned: differences with it would become floats
+        for x in range(mask.shape[1]):
+            covered, total = 0.0, 0.0
+            for j in range(2 * y, 2 * y + 2):
+                v = (j + 0.5 - view[at.CY]) * view[at.SCALE]
+                for i in range(2 * x, 2 * x + 2):
+                    u = (i + 0.5 - view[at.CX]) * view[at.SCALE]
+                    floor = (view[at.HEIGHT] - view[at.GROUND] * u - view[at.GROUND + 1] * v) / view[at.GROUND + 2]
+                    distance = floor - depths[j, i]
+                    if distance > 0.0:  # false for an empty texel and where there is no floor
+                        covered += 0.25
+                        total += 0.25 * distance
+            mask[y, x, 0] = covered
+            mask[y, x, 1] = total
 
 
 @kernel
-def halve_small(fine, coarse):
-    """Do the same for a map so small that sharing the work out would cost more."""
+def halve(fine, coarse):
+    """Blur with (1 3 3 1)/8 in both directions and keep every second texel."""
+    size = fine.shape[0]
     for y in range(coarse.shape[0]):
-        _halve_line(fine, coarse, y)
+        for x in range(coarse.shape[1]):
+            a, b = 0.0, 0.0
+            for j in range(max(0, 1 - 2 * y), min(4, size + 1 - 2 * y)):
+                wy = 0.375 if 0 < j < 3 else 0.125
+                for i in range(max(0, 1 - 2 * x), min(4, size + 1 - 2 * x)):
+                    w = wy * (0.375 if 0 < i < 3 else 0.125)
+                    a += w * fine[2 * y - 1 + j, 2 * x - 1 + i, 0]
+                    b += w * fine[2 * y - 1 + j, 2 * x - 1 + i, 1]
+            coarse[y, x, 0] = a
+            coarse[y, x, 1] = b
 
 
 @leaf
 def _sample(pyramid, size, level, x, y):
-    """Bilinear value of one level at the texel coordinates (x, y) of the finest."""
+    """Bilinear value of one level at the coordinates (x, y) in texels of the light's map."""
     start = 0
     for _ in range(level):
         start += size * size
         size //= 2
-    shrink = 1.0 / (1 << level)
+    shrink = 0.5 / (1 << level)
     x, y = x * shrink - 0.5, y * shrink - 0.5
     if x <= 0.0 or y <= 0.0 or x >= size - 1.0 or y >= size - 1.0:
         return 0.0, 0.0
@@ -82,15 +79,18 @@ def _sample(pyramid, size, level, x, y):
 
 @leaf
 def floor_shadow(shadow, pyramid, size, levels, x, y):
-    """Share of the light that is blocked at a point of the floor, and how closely something stands above it."""
-    search = min(5, levels - 1)
+    """Share of the light that is blocked at a point of the floor, and how closely something stands above it.
+
+    `size` is that of the finest mask.
+    """
+    search = min(4, levels - 1)
     covered, distance = _sample(pyramid, size, search, x, y)
     if covered <= 1e-4:
         return 0.0, 0.0
     distance /= covered
     texel = shadow[at.TEXEL]
-    level = math.log2(max(distance * shadow[at.PENUMBRA] / texel, 1.0))
-    level = min(max(level, 0.6), levels - 1.001)
+    level = math.log2(max(0.5 * distance * shadow[at.PENUMBRA] / texel, 1.0))
+    level = min(level, levels - 1.001)
     low = int(level)
     blend = level - low
     a, _ = _sample(pyramid, size, low, x, y)
