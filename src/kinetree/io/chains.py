@@ -76,8 +76,6 @@ def bodies_of(link: LinkRow, body_names: Names, joint_names: Names) -> list[Body
 
 def _at_zero(row: JointRow, turn: np.ndarray, shift: np.ndarray) -> Pose:
     """Place the joint's fixed frame so that its coordinate is `reference` where the file draws the link."""
-    if isinstance(row.joint, Free):
-        return np.eye(3), np.zeros(3)
     place = (turn @ row.turn, shift + turn @ row.anchor)
     if row.reference == 0.0:
         return place

@@ -15,7 +15,7 @@ from ..errors import FileFormatError
 from ..model.description import Description
 from ..model.joints import Free, Joint, Prismatic, Revolute, Spherical
 from ..model.shapes import Shape
-from .chains import JointRow, LinkRow, bodies_of
+from .chains import JointRow, LinkRow, bodies_of, is_identity
 from .compiled import body_pose, limit, mass_of, quiet_mujoco, shape_of
 from .mjcf_check import check_mjcf, list_text_left_out
 from .notes import Names, Notes
@@ -138,10 +138,10 @@ def _name_everything(spec: Any) -> None:
         for number, joint in enumerate(unnamed):
             wish = body.name if len(body.joints) == 1 else f"{body.name}_joint{number}"
             joint.name = names.new(wish, f"{body.name}_joint")
-    for kind in (spec.geoms, spec.sites):
-        names = Names(item.name for item in kind)
-        for item in kind:
-            item.name = item.name or names.new(f"{item.parent.name}_{type(item).__name__[2:].lower()}")
+    for word, items in (("geom", spec.geoms), ("site", spec.sites)):
+        names = Names(item.name for item in items)
+        for item in items:
+            item.name = item.name or names.new(f"{item.parent.name}_{word}")
 
 
 def _compile_joints(mujoco: Any, spec: Any, masses: Any) -> Any:
@@ -182,10 +182,9 @@ def _link_row(mujoco: Any, static: Any, masses: Any, moving: Any, body: int, not
         joint = _joint_row(mujoco, moving, index, anchor, notes)
         anchor = joint.anchor
         row.joints.append(joint)
-        if isinstance(joint.joint, Free) and (
-            row.placement[1].any() or not np.array_equal(row.placement[0], np.eye(3))
-        ):
+        if isinstance(joint.joint, Free) and not is_identity(row.placement):
             notes.add("places of floating bodies that are not kept, because their coordinates are absolute", row.name)
+            row.placement = (np.eye(3), np.zeros(3))
     return row
 
 

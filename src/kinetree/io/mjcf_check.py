@@ -34,9 +34,11 @@ KNOWN = {
         "name", "pos", "quat", "axisangle", "euler", "xyaxes", "zaxis", "childclass", "mocap", "gravcomp",
     },
 }  # fmt: skip
-TOLD_ELSEWHERE = {
-    "compiler", "default", "worldbody", "asset", "include", "actuator", "sensor", "tendon", "equality", "contact",
-    "keyframe", "deformable", "custom", "extension",
+TOLD_BY_NAME = {
+    "actuator", "sensor", "tendon", "equality", "contact", "keyframe", "deformable", "custom", "extension",
+}  # fmt: skip
+TOLD_ELSEWHERE = TOLD_BY_NAME | {
+    "compiler", "default", "worldbody", "asset", "include",
 }  # fmt: skip
 
 
@@ -111,7 +113,8 @@ def list_text_left_out(trees: list[Node], notes: Notes) -> None:
                     notes.add("compiler settings that are not followed", "alignfree=true")
             elif section.tag not in TOLD_ELSEWHERE and section.tag not in ("body", "geom", "site", "joint", "frame"):
                 notes.add("sections that are not represented", f"<{section.tag}> at line {section.line}")
-        for node in tree.iter():
+        bodies = [section for section in tree.children if section.tag not in TOLD_BY_NAME]
+        for node in (node for section in bodies for node in section.iter()):
             known = KNOWN.get(node.tag)
             if known is not None:
                 for key in node.attrib:

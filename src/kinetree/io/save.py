@@ -16,7 +16,10 @@ WRITERS = {".urdf": write_urdf, ".xml": write_mjcf, ".mjcf": write_mjcf}
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> Path:
-    """Save a model as URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`); `load` gives the same coordinates and dynamics again.
+    """Save a model as URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`); `load` gives the same joints and dynamics again.
+
+    Coordinates keep their order in URDF; in MJCF, which is nested, they come branch after branch. Bodies without mass
+    that MJCF holds as joints of the next body come back with the names of their joints.
 
     A joint or value that the format cannot hold is a `ModelError` that names it, and no file is written. What does not
     move the model (markers, planes) and cannot be held is left out with a Python warning. The file appears whole.

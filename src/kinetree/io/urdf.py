@@ -34,13 +34,12 @@ def read_urdf(path: object, robot: Node) -> Description:
     notes = Notes()
     tree = check_robot(path, robot)
     list_left_out(robot, notes)
-    rows = {
-        link.attrib["name"]: LinkRow(link.attrib["name"], None, (np.eye(3), np.zeros(3)), []) for link in tree.order
-    }
-    joints = [tree.joint_above[link.attrib["name"]] for link in tree.order if link.attrib["name"] in tree.joint_above]
-    for start in range(0, max(len(tree.order), len(joints)), PORTION):
-        _compile_portion(path, robot, tree.order[start : start + PORTION], joints[start : start + PORTION], rows, notes)
-    root = tree.order[0].attrib["name"]
+    links = robot.findall("link")  # bodies, and with them coordinates, stay in the file's order
+    rows = {link.attrib["name"]: LinkRow(link.attrib["name"], None, (np.eye(3), np.zeros(3)), []) for link in links}
+    joints = [tree.joint_above[name] for name in rows if name in tree.joint_above]
+    for start in range(0, len(links), PORTION):
+        _compile_portion(path, robot, links[start : start + PORTION], joints[start : start + PORTION], rows, notes)
+    root = tree.root.attrib["name"]
     grounded = root == WORLD
     if grounded and rows[root].mass > 0:
         notes.add("masses that are left out because the link is the world itself", root)

@@ -20,9 +20,9 @@ SCALARS = (
 
 @dataclass(frozen=True)
 class UrdfTree:
-    """The links with parents first, and the joint above each link but the root."""
+    """The root link, and the joint above each link but the root."""
 
-    order: list[Node]
+    root: Node
     joint_above: dict[str, Node]
 
 
@@ -99,7 +99,7 @@ def _tree(path: object, links: list[Node], joints: list[Node]) -> UrdfTree:
             stuck.where,
             f"the links {' -> '.join(map(repr, cycle[:8]))} form a cycle: one of them must be the root",
         )
-    return UrdfTree(order, above)
+    return UrdfTree(order[0], above)
 
 
 def _cycle(name: str, above: dict[str, Node]) -> list[str]:

@@ -2,6 +2,7 @@
 
 MuJoCo does not move massless bodies, but lets one body have several joints. So a run of massless bodies, each with one
 child, is written as one body with all their joints; `load` makes the same run of it again, named after the joints.
+Bodies are nested, so that coordinates come back in the order of the nesting: branch after branch.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from .notes import Notes
 from .xmltree import DEEPEST
 
 FILE = "MJCF"
+MOST_DOFS = 6  # of one body in MuJoCo
 DEEPEST_BODY = DEEPEST - 3  # below <mujoco> and <worldbody>, above <geom>
 HEAD = (
     '  <compiler angle="radian" autolimits="false" balanceinertia="false" boundmass="0" boundinertia="0" '
@@ -72,7 +74,7 @@ def write_mjcf(model: Model) -> Written:
                 f"stops at {DEEPEST_BODY}: save as URDF, which is flat"
             )
         run = [first]
-        while _absorbed(run[-1], children.get(run[-1].name, [])):
+        while _absorbed(run, children.get(run[-1].name, [])):
             run.append(children[run[-1].name][0])
         pad = "  " * min(depth + 2, 40)
         rows.append(_body(run, pad, heavy, notes))
@@ -86,11 +88,14 @@ def _quoted(text: str) -> str:
     return element("x", x=text)[5:-2]
 
 
-def _absorbed(body: Body, below: Sequence[Body]) -> bool:
-    """Tell whether a massless body can be written as one more joint of its only child."""
+def _absorbed(run: Sequence[Body], below: Sequence[Body]) -> bool:
+    """Tell whether a run of massless bodies can be written as joints of the only child of the last."""
+    body = run[-1]
     empty = body.mass == 0 and not np.any(body.inertia) and not body.shapes and not body.markers
-    hinged = isinstance(body.joint, (Revolute, Prismatic))
-    return empty and hinged and len(below) == 1 and isinstance(below[0].joint, (Revolute, Prismatic, Fixed))
+    if not empty or not isinstance(body.joint, (Revolute, Prismatic)) or len(below) != 1:
+        return False
+    fits = len(run) + below[0].joint.nv <= MOST_DOFS
+    return fits and isinstance(below[0].joint, (Revolute, Prismatic, Spherical, Fixed))
 
 
 def _heavy(bodies: Sequence[Body]) -> set[str | None]:
