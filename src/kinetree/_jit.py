@@ -76,7 +76,7 @@ def kernel(function: F) -> F:
 
 def exact(function: F) -> F:
     """Compile a kernel like `kernel`, in the written order of operations: where an error bound depends on it."""
-    return _declare(function, nogil=True)
+    return _declare(function, nogil=True, fastmath=False)  # unless said, a callee inherits its caller's fastmath
 
 
 def parallel(function: F) -> F:
@@ -87,6 +87,11 @@ def parallel(function: F) -> F:
 def leaf(function: F) -> F:
     """Compile a small function that is always inlined into its callers."""
     return _declare(function, forceinline=True, fastmath=FASTMATH)
+
+
+def exact_leaf(function: F) -> F:
+    """Compile a leaf in the written order of operations, also inside a kernel that may reorder its own."""
+    return _declare(function, forceinline=True, fastmath=False)
 
 
 prange = numba.prange

@@ -42,17 +42,25 @@ class Workspace(NamedTuple):
         return cls(np.zeros((model.njoints, at.LINKS)), np.zeros((model.nv, at.AXES)), armature, np.zeros(model.nv))
 
 
+def _borrow(model: Model) -> Workspace:
+    """Take scratch from the model's pool: safe in threads, because popping from a list is atomic.
+
+    Whoever is done appends it to `model._pool` again; where an error comes first it is merely lost.
+    """
+    try:
+        return model._pool.pop()
+    except IndexError:
+        return Workspace.of(model)
+
+
 class _Borrowed:
-    """Borrow scratch from the model's pool: safe in threads, because popping from a list is atomic."""
+    """Borrow scratch from the model's pool, as a context."""
 
     __slots__ = ("pool", "work")
 
     def __init__(self, model: Model) -> None:
         self.pool = model._pool
-        try:
-            self.work: Workspace = self.pool.pop()
-        except IndexError:
-            self.work = Workspace.of(model)
+        self.work = _borrow(model)
 
     def __enter__(self) -> Workspace:
         return self.work
@@ -76,18 +84,20 @@ def forward_dynamics(
     `"aba"` is the articulated-body algorithm, linear in the joints; `"crba"` builds the mass matrix and solves it
     densely, which is slower for all but the smallest models and there as a check.
     """
-    q, v = as_array(q, (model.nq,), "q"), as_array(v, (model.nv,), "v")
+    nv = model.nv
+    q, v = as_array(q, (model.nq,), "q"), as_array(v, (nv,), "v")
     g = as_gravity(gravity)
     wrenches = _NO_WRENCHES if external is None else as_array(external, (model.nbodies, 6), "external")
-    with _Borrowed(model) as work:
-        force = work.zeros if tau is None else as_array(tau, (model.nv,), "tau")
-        if method != "aba":
-            return _solve_densely(model, q, v, force, external, g, method)
-        out = np.empty(model.nv)
-        bad = _aba.checked_aba(
-            model.topology, model.constants, work.armature, q, v, force, wrenches, model.body_links,
-            model.body_poses_in_link, g, work.links, work.axes, out,
-        )  # fmt: skip
+    work = _borrow(model)
+    force = work.zeros if tau is None else as_array(tau, (nv,), "tau")
+    if method != "aba":
+        return _solve_densely(model, q, v, force, external, g, method)
+    out = np.empty(nv)
+    bad = _aba.checked_aba(
+        model.topology, model.constants, work.armature, q, v, force, wrenches, model.body_links,
+        model.body_poses_in_link, g, work.links, work.axes, out,
+    )  # fmt: skip
+    model._pool.append(work)
     if bad != -1:
         _explain(model, bad, q, v, force, wrenches)
     return out

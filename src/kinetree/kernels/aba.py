@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from .._jit import kernel
 from . import layout as at
+from .general import eliminate_general
 from .kinematics import move_links
-from .linalg import all_finite, cholesky_inverse
+from .linalg import all_finite
 from .manifold import bad_quaternion
-from .spatial import inertia_times, link_inertia, shift_to_parent, subtract_external
+from .spatial import link_inertia, subtract_external
 
 SINGULAR = 1e-14  # a joint whose inertia is this small a part of its body's has nothing to move
 
@@ -49,7 +50,7 @@ def eliminate_joints(topology, diagonal, tau, links, axes):
     for i in range(topology.shape[0] - 1, -1, -1):
         pa = topology[i, at.PARENT]
         if topology[i, at.KIND] != at.REVOLUTE:
-            if _eliminate_general(i, topology, diagonal, tau, links, axes):
+            if eliminate_general(i, topology, diagonal, tau, links, axes, SINGULAR):
                 return i
             continue
         k = topology[i, at.V]
@@ -207,80 +208,3 @@ def accelerate(topology, gravity, links, axes, out):
                 a5 += axes[j, at.S + 5] * qdd
         links[i, a], links[i, a + 1], links[i, a + 2] = a0, a1, a2
         links[i, a + 3], links[i, a + 4], links[i, a + 5] = a3, a4, a5
-
-
-@kernel
-def _eliminate_general(i, topology, diagonal, tau, links, axes):
-    """Do for a joint of any kind what `eliminate_joints` does for a revolute one; returns True where it is singular."""
-    A, B, M, P = at.INERTIA_A, at.INERTIA_B, at.INERTIA_M, at.FORCE
-    k, dof = topology[i, at.V], topology[i, at.DOF]
-    row = links[i]
-    D = axes[k : k + dof, at.DINV : at.DINV + 6]
-    scale = row[A] + row[A + 3] + row[A + 5] + row[M] + row[M + 3] + row[M + 5]
-    for j in range(dof):
-        inertia_times(row, axes[k + j, at.S : at.S + 6], axes[k + j, 0:6])
-    for j in range(dof):
-        motion = axes[k + j, at.S : at.S + 6]
-        for n in range(j + 1):
-            dot = 0.0
-            for r in range(6):
-                dot += motion[r] * axes[k + n, r]
-            D[j, n] = dot
-            D[n, j] = dot
-        D[j, j] += diagonal[k + j]
-        left = tau[k + j]
-        for r in range(6):
-            left -= motion[r] * row[P + r]
-        axes[k + j, at.SHARE] = left
-    if not cholesky_inverse(D, dof, SINGULAR * scale):
-        return True
-    if topology[i, at.PARENT] < 0:
-        return False
-    for j in range(dof):  # I' = I_A - U w and p' = p + w' u with w = D^-1 U'
-        w0 = w1 = w2 = w3 = w4 = w5 = 0.0
-        for n in range(dof):
-            d, u = D[j, n], axes[k + n]
-            w0, w1, w2 = w0 + d * u[0], w1 + d * u[1], w2 + d * u[2]
-            w3, w4, w5 = w3 + d * u[3], w4 + d * u[4], w5 + d * u[5]
-        u0, u1, u2, u3, u4, u5 = (
-            axes[k + j, 0],
-            axes[k + j, 1],
-            axes[k + j, 2],
-            axes[k + j, 3],
-            axes[k + j, 4],
-            axes[k + j, 5],
-        )
-        row[A] -= u0 * w0
-        row[A + 1] -= u0 * w1
-        row[A + 2] -= u0 * w2
-        row[A + 3] -= u1 * w1
-        row[A + 4] -= u1 * w2
-        row[A + 5] -= u2 * w2
-        row[B] -= u0 * w3
-        row[B + 1] -= u0 * w4
-        row[B + 2] -= u0 * w5
-        row[B + 3] -= u1 * w3
-        row[B + 4] -= u1 * w4
-        row[B + 5] -= u1 * w5
-        row[B + 6] -= u2 * w3
-        row[B + 7] -= u2 * w4
-        row[B + 8] -= u2 * w5
-        row[M] -= u3 * w3
-        row[M + 1] -= u3 * w4
-        row[M + 2] -= u3 * w5
-        row[M + 3] -= u4 * w4
-        row[M + 4] -= u4 * w5
-        row[M + 5] -= u5 * w5
-        share = axes[k + j, at.SHARE]
-        row[P] += w0 * share
-        row[P + 1] += w1 * share
-        row[P + 2] += w2 * share
-        row[P + 3] += w3 * share
-        row[P + 4] += w4 * share
-        row[P + 5] += w5 * share
-    pushed = row[at.ACCELERATION : at.ACCELERATION + 6]  # free until the last pass
-    inertia_times(row, row[at.BIAS : at.BIAS + 6], pushed)
-    for r in range(6):
-        row[P + r] += pushed[r]
-    shift_to_parent(row, links[topology[i, at.PARENT]])
-    return False

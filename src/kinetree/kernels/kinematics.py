@@ -12,10 +12,9 @@ fixed frame, on a parent that turns with omega and with r from the parent's orig
 
 from __future__ import annotations
 
-import math
-
 from .._jit import kernel
 from . import layout as at
+from .trig import sincos
 
 
 @kernel
@@ -44,7 +43,7 @@ def move_links(topology, constants, q, v, links, axes):
             wx, wy, wz = links[pa, at.OMEGA], links[pa, at.OMEGA + 1], links[pa, at.OMEGA + 2]
         else:
             f0, f1, f2, f3, f4, f5, f6, f7, f8 = k0, k1, k2, k3, k4, k5, k6, k7, k8
-        c, s = math.cos(angle), math.sin(angle)
+        s, c = sincos(angle)
         links[i, 0], links[i, 1], links[i, 2] = c * f0 + s * f1, c * f1 - s * f0, f2
         links[i, 3], links[i, 4], links[i, 5] = c * f3 + s * f4, c * f4 - s * f3, f5
         links[i, 6], links[i, 7], links[i, 8] = c * f6 + s * f7, c * f7 - s * f6, f8
@@ -66,7 +65,7 @@ def joint_turn(kind, constants, i, q, at_q, turn):
     turn[:] = 0.0
     turn[0] = turn[4] = turn[8] = 1.0
     if kind == at.HELICAL or kind == at.PLANAR or kind == at.REVOLUTE:
-        c, s = math.cos(q[at_q]), math.sin(q[at_q])
+        s, c = sincos(q[at_q])
         turn[0], turn[1], turn[3], turn[4] = c, -s, s, c
     elif kind == at.SPHERICAL or kind == at.FREE:
         w, x, y, z = q[at_q], q[at_q + 1], q[at_q + 2], q[at_q + 3]
@@ -90,7 +89,7 @@ def joint_turn(kind, constants, i, q, at_q, turn):
 def _axis_turn(constants, i, first, angle, turn):
     """Write the rotation by `angle` about the axis that stands in `constants[i, first:]` (Rodrigues)."""
     x, y, z = constants[i, first], constants[i, first + 1], constants[i, first + 2]
-    c, s = math.cos(angle), math.sin(angle)
+    s, c = sincos(angle)
     d = 1 - c
     turn[0], turn[1], turn[2] = c + x * x * d, x * y * d - z * s, x * z * d + y * s
     turn[3], turn[4], turn[5] = y * x * d + z * s, c + y * y * d, y * z * d - x * s

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 
 
-@kernel
-def cholesky_inverse(a, n, tiny):
-    """Replace the leading n x n block of the symmetric `a` by its inverse; False where a pivot is below `tiny`.
+@leaf
+def invert_pivots(a, row, column, n, tiny):
+    """Replace the symmetric n x n block of `a` at (row, column), of which only the lower half is read, by its inverse.
 
-    A NaN is passed through, so that whoever reads the result sees it.
+    False where a pivot is below `tiny`. It is a Cholesky factorisation that divides once a pivot. A NaN is passed
+    through, so that whoever reads the result sees it.
     """
     for j in range(n):
-        d = a[j, j]
+        d = a[row + j, column + j]
         for k in range(j):
-            d -= a[j, k] * a[j, k]
+            d -= a[row + j, column + k] * a[row + j, column + k]
         if d <= tiny:
             return False
-        d = math.sqrt(d)
-        a[j, j] = d
+        inverse = 1.0 / math.sqrt(d)
+        a[row + j, column + j] = inverse
         for i in range(j + 1, n):
-            s = a[i, j]
+            s = a[row + i, column + j]
             for k in range(j):
-                s -= a[i, k] * a[j, k]
-            a[i, j] = s / d
-    for j in range(n):  # L^-1 in place
-        a[j, j] = 1.0 / a[j, j]
+                s -= a[row + i, column + k] * a[row + j, column + k]
+            a[row + i, column + j] = s * inverse
+    for j in range(n):  # L^-1 in place; its diagonal is there already
         for i in range(j + 1, n):
             s = 0.0
             for k in range(j, i):
-                s -= a[i, k] * a[k, j]
-            a[i, j] = s / a[i, i]
-    for i in range(n):  # L^-T L^-1, upper triangle
+                s -= a[row + i, column + k] * a[row + k, column + j]
+            a[row + i, column + j] = s * a[row + i, column + i]
+    for i in range(n):  # L^-T L^-1: row i of the result needs columns i and beyond only
         for j in range(i, n):
             s = 0.0
             for k in range(j, n):
-                s += a[k, i] * a[k, j]
-            a[i, j] = s
+                s += a[row + k, column + i] * a[row + k, column + j]
+            a[row + i, column + j] = s
     for i in range(n):
         for j in range(i):
-            a[i, j] = a[j, i]
+            a[row + i, column + j] = a[row + j, column + i]
     return True
 
 

@@ -89,22 +89,22 @@ class Model:
 
     # --- sizes and names
 
-    @property
+    @cached_property
     def nbodies(self) -> int:
         """Number of bodies (the world is none)."""
         return len(self.names)
 
-    @property
+    @cached_property
     def njoints(self) -> int:
         """Number of joints that move."""
         return self.topology.shape[0]
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Number of coordinates in `q`."""
         return int(self.q_starts[-1])
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of velocities in `v`."""
         return int(self.v_starts[-1])
