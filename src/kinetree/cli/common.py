@@ -1,4 +1,4 @@
-"""What the commands share: reading a model, progress bars, and figures as JSON or as a table."""
+"""What the commands share: reading a model, progress bars, and figures as JSON or as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from ..errors import ArgumentError, FileFormatError
 from ..model.model import Model
@@ -46,14 +45,18 @@ def load_model(text: str) -> Model:
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on stderr; the function that it gives takes the fraction done, 0 to 1."""
+def progress(label: str) -> Iterator[Callable[..., None]]:
+    """Show a bar on stderr; the function that it gives takes the fraction done, 0 to 1, and a new label if it likes."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console()) as bar:
         task = bar.add_task(label, total=1.0)
-        yield lambda fraction: bar.update(task, completed=min(max(fraction, 0.0), 1.0))
+
+        def report(fraction: float, what: str = label) -> None:
+            bar.update(task, completed=min(max(fraction, 0.0), 1.0), description=what)
+
+        yield report
 
 
 def print_json(data: Any) -> None:
@@ -72,18 +75,6 @@ def finite(data: Any) -> Any:
     if isinstance(data, float) and not math.isfinite(data):
         return None
     return data if isinstance(data, (str, int, float, bool, type(None))) else str(data)
-
-
-def print_table(rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
-    """Print rows as a table on stdout; the columns are all keys, in the order in which they come."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = Table(title=title or None, title_justify="left")
-    for column in columns:
-        numeric = all(isinstance(row.get(column, 0), (int, float)) for row in rows)
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(cell(row.get(column)) for column in columns))
-    Console(highlight=False).print(table)
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:

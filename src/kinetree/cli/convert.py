@@ -40,4 +40,4 @@ def convert(
         from ..io.save import save
 
         save(load_model(str(source)), out)
-    console().print(f"wrote {out}", soft_wrap=True)
+    console().print(f"wrote {out}", soft_wrap=True, markup=False)

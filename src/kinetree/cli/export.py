@@ -28,4 +28,4 @@ def export(
     from ..io.save import save
 
     save(load_model(model), out)
-    console().print(f"wrote {out}", soft_wrap=True)
+    console().print(f"wrote {out}", soft_wrap=True, markup=False)

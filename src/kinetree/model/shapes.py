@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from .numbers import as_numbers
+from .numbers import as_number, as_numbers
 
+LARGEST = 1e9  # m, of a shape: its volume and inertia must be numbers
 DENSITY = 1000.0  # kg/m3, of water: what a shape weighs where nobody says
 
 
@@ -22,13 +23,24 @@ class Shape:
     color: tuple[float, float, float] | None = field(default=None, kw_only=True)
     density: float = field(default=DENSITY, kw_only=True)
     kind: ClassVar[int] = -1
+    lengths: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Refuse sizes that are not positive, and keep the placement as (rotation, position)."""
-        object.__setattr__(self, "placement", as_pose(self.placement, f"the placement of a {type(self).__name__}"))
-        for size in self.sizes:
-            if not np.isfinite(size) or size <= 0:
-                raise ModelError(f"a {type(self).__name__} has sizes {self.sizes}: each must be positive")
+        """Refuse sizes and densities that are not positive; keep the placement as (rotation, position)."""
+        name = type(self).__name__
+        object.__setattr__(self, "placement", as_pose(self.placement, f"the placement of a {name}"))
+        for key in self.lengths:
+            object.__setattr__(self, key, as_number(getattr(self, key), f"the {key} of a {name}"))
+        if not all(0 < size < LARGEST for size in self.sizes):
+            raise ModelError(f"a {name} has sizes {self.sizes}: each must be positive (and below {LARGEST:g} m)")
+        object.__setattr__(self, "density", as_number(self.density, f"the density of a {name}"))
+        if not 0 < self.density < np.inf:
+            raise ModelError(f"a {name} has a density of {self.density}: it must be positive and finite")
+        if self.color is not None:
+            color = as_numbers(self.color, f"the color of a {name}")
+            if color.shape != (3,) or not np.isfinite(color).all():
+                raise ModelError(f"the color of a {name} is {self.color!r}: give red, green and blue in 0..1")
+            object.__setattr__(self, "color", tuple(color.tolist()))
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -91,6 +103,7 @@ class Sphere(Shape):
 
     radius: float = 0.5
     kind: ClassVar[int] = 1
+    lengths: ClassVar[tuple[str, ...]] = ("radius",)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -111,6 +124,7 @@ class Capsule(Shape):
     radius: float = 0.1
     length: float = 1.0
     kind: ClassVar[int] = 2
+    lengths: ClassVar[tuple[str, ...]] = ("radius", "length")
 
     @classmethod
     def between(cls, start: Sequence[float], end: Sequence[float], radius: float, **options: Any) -> Capsule:
