@@ -88,10 +88,11 @@ def forward_dynamics(
     q, v = as_array(q, (model.nq,), "q"), as_array(v, (nv,), "v")
     g = as_gravity(gravity)
     wrenches = _NO_WRENCHES if external is None else as_array(external, (model.nbodies, 6), "external")
+    if method != "aba":
+        force = np.zeros(nv) if tau is None else as_array(tau, (nv,), "tau")
+        return _solve_densely(model, q, v, force, external, g, method)
     work = _borrow(model)
     force = work.zeros if tau is None else as_array(tau, (nv,), "tau")
-    if method != "aba":
-        return _solve_densely(model, q, v, force, external, g, method)
     out = np.empty(nv)
     bad = _aba.checked_aba(
         model.topology, model.constants, work.armature, q, v, force, wrenches, model.body_links,
