@@ -53,6 +53,12 @@ EVERYTHING = """
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the peer write its log file where it does not matter."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("log"))
+
+
 def write(folder: Path, text: str, name: str = "model.xml") -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
@@ -285,12 +291,19 @@ def test_includes_inside_the_folder(tmp_path: Path) -> None:
         kt.load(write(tmp_path, text.format("nowhere.xml")))
 
 
-def test_nothing_is_left_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """MuJoCo's log file does not appear, whether a load succeeds or fails."""
+def test_nothing_is_left_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """MuJoCo writes neither its log file nor to the console, whether a load succeeds, warns or fails."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").mkdir()
     kt.load(write(tmp_path / "in", EVERYTHING))
+    write(tmp_path / "in", EVERYTHING.replace("<default>", '<visual><map zfar="9"/></visual><default>'), "other.xml")
+    attach = """<mujoco><visual><map zfar="5"/></visual><asset><model name="other" file="other.xml"/></asset>
+      <worldbody><attach model="other" body="base" prefix="x_"/></worldbody></mujoco>"""
+    assert "conflict" in "\n".join(kt.load(write(tmp_path / "in", attach)).warnings)
     broken = '<mujoco><worldbody><body><joint axis="0 0 0"/><geom size=".1"/></body></worldbody></mujoco>'
     with pytest.raises(FileFormatError):
         kt.load(write(tmp_path / "in", broken))
     assert [item.name for item in tmp_path.iterdir()] == ["in"]
+    assert capfd.readouterr() == ("", "")

@@ -13,6 +13,13 @@ from kinetree.errors import ArgumentError, FileFormatError, ModelError
 
 mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed (extra 'io')")
 
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the peer write its log file where it does not matter."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("log"))
+
+
 # What each format holds. A spherical joint is not in URDF, a planar one not in MJCF, a screw in neither.
 KINDS = {
     ".urdf": ("revolute", "prismatic", "universal", "planar", "fixed", "free"),

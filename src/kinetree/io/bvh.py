@@ -6,6 +6,7 @@ The channels of a joint are applied in the order of the file, the first one oute
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from .notes import Notes
 from .skeleton import UPRIGHT, Bone, check_options, describe_bones
 
 UNITS = {"m": 1.0, "inch/0.45": 0.0254 / 0.45, "inch": 0.0254, "cm": 0.01, "mm": 0.001}
+_WORD = re.compile(r"[{}]|[^\s{}]+")
 TALL = 1.7  # [m], what a figure's size is held against to find the unit
 
 
@@ -110,23 +112,23 @@ def _hierarchy(path: object, lines: list[str], parsed: BvhFile) -> None:
         elif key == "}":
             stack.pop()
         else:
-            what = f"{word!r} is not expected here" if word else "the hierarchy is cut off: is the file complete?"
+            what = f"{word[:40]!r} is not expected here" if word else "the hierarchy is cut off: is the file complete?"
             raise FileFormatError(path, f"line {line}", what)
     rest = next(words, None)
     if rest is not None:
-        raise FileFormatError(path, f"line {rest[0]}", f"{rest[1]!r} after the first hierarchy: one ROOT is read")
+        raise FileFormatError(path, f"line {rest[0]}", f"{rest[1][:40]!r} after the first hierarchy: one ROOT is read")
 
 
 def _words(lines: list[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, 1):
-        for word in line.split():
+        for word in _WORD.findall(line):
             yield number, word
 
 
 def _expect(path: object, words: Iterator[tuple[int, str]], wanted: str) -> None:
     line, word = next(words, (0, "the end of the file"))
     if word.upper() != wanted:
-        raise FileFormatError(path, f"line {line}" if line else "", f"expected {wanted}, found {word!r}")
+        raise FileFormatError(path, f"line {line}" if line else "", f"expected {wanted}, found {word[:40]!r}")
 
 
 def _name(path: object, words: Iterator[tuple[int, str]]) -> str:
@@ -151,12 +153,14 @@ def _three(path: object, words: Iterator[tuple[int, str]]) -> np.ndarray:
 def _channels(path: object, words: Iterator[tuple[int, str]], bone: Bone, parsed: BvhFile) -> None:
     line, count = next(words, (0, ""))
     if not count.isdecimal() or int(count) > 6:
-        raise FileFormatError(path, f"line {line}", f"CHANNELS needs a number of at most 6, not {count!r}")
+        raise FileFormatError(path, f"line {line}", f"CHANNELS needs a number of at most 6, not {count[:40]!r}")
     for _ in range(int(count)):
         line, word = next(words, (line, ""))
         kind, axis = word[1:].lower(), word[:1].lower()
         if kind not in ("rotation", "position") or axis not in ("x", "y", "z"):
-            raise FileFormatError(path, f"line {line}", f"{word!r} is no channel: there are Xposition, Zrotation, ...")
+            raise FileFormatError(
+                path, f"line {line}", f"{word[:40]!r} is no channel: there are Xposition, Zrotation, ..."
+            )
         label = f"{'r' if kind == 'rotation' else 't'}{axis}"
         if (bone.name, label) in parsed.channels[-6:]:
             raise FileFormatError(path, f"line {line}", f"joint {bone.name!r} has the channel {word} twice")

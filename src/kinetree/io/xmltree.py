@@ -52,6 +52,7 @@ class Node:
         try:
             values = np.array([float(word) for word in text.split()])
         except ValueError:
+            text = text[:60]
             raise FileFormatError(path, self.where, f"{key}={text!r} is not made of numbers") from None
         if values.shape != (count,):
             raise FileFormatError(path, self.where, f"{key}={text!r} has {values.size} numbers, not {count}")
