@@ -88,8 +88,12 @@ def floor_shadow(shadow, pyramid, size, levels, x, y):
     if covered <= 1e-4:
         return 0.0, 0.0
     distance /= covered
+    # What is close by counts for more, so that a thin leg keeps its shadow beside that of a wide trunk.
+    close, close_distance = _sample(pyramid, size, search - min(3, search), x, y)
+    distance += close_distance - close * distance
     texel = shadow[at.TEXEL]
-    level = math.log2(max(0.5 * distance * shadow[at.PENUMBRA] / texel, 1.0))
+    # The kernel of a level is about 1.6 times as wide as its texel, which is 2 of the map.
+    level = math.log2(max(0.3 * distance * shadow[at.PENUMBRA] / texel, 1.0))
     level = min(level, levels - 1.001)
     low = int(level)
     blend = level - low
