@@ -127,6 +127,7 @@ def test_energy_of_a_pendulum_of_300_links():
     assert worst < 1e-6, f"energy drifts by {worst:.3g} relative; each second: {drifts}"
 
 
+@pytest.mark.slow_python
 @pytest.mark.parametrize("seed", range(3))
 def test_momentum_of_a_floating_tree(seed):
     """Without gravity, linear and angular momentum of a floating tree stay to 1e-10 over a second of RK4."""
