@@ -24,6 +24,8 @@ C4, C5, C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.1359647
 def sincos(angle):
     """Return (sin, cos) of an angle [rad], each within 2.3e-16 of the true value."""
     if not abs(angle) < FAR:
+        if abs(angle) == math.inf:  # where kernels run as plain Python, math.sin would raise
+            return math.nan, math.nan
         return math.sin(angle), math.cos(angle)
     turns = math.floor(angle * QUARTERS + 0.5)
     y = ((angle - turns * QUARTER_1) - turns * QUARTER_2) - turns * QUARTER_3
