@@ -31,10 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if debug:
         return _code(command().main(words, prog_name="kinetree", standalone_mode=False))
     try:
-        return _code(command().main(words, prog_name="kinetree", standalone_mode=False))
+        code = _code(command().main(words, prog_name="kinetree", standalone_mode=False))
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter complains when it ends
-        return BAD_INPUT
+        return 1
+    except SystemExit as stop:  # the option parser's own answer to a closed pipe
+        return _code(stop.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 the last resort, so that no user meets a traceback
         return _explain(error)
 

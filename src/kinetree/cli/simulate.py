@@ -58,6 +58,10 @@ def simulate(
 
       kinetree simulate molecule:50000 --gravity 0 --json
     """
+    if not 0 <= seconds < float("inf"):
+        raise ArgumentError(f"--seconds is {seconds}: it must be finite and not negative")
+    if record_every is not None and record_every < 1:
+        raise ArgumentError(f"--record-every is {record_every}: it must be at least 1")
     if output is not None:
         writable(output, TABLES, "--output")
     if render is not None:
