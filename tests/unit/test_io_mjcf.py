@@ -254,6 +254,33 @@ def test_massless_intermediate_bodies(tmp_path: Path) -> None:
         kt.load(write(tmp_path, chain.format("")))
 
 
+@pytest.mark.parametrize(
+    "empty",
+    [
+        "",
+        '<site name="s"/>',
+        '<inertial pos="0 0 0" mass="0" diaginertia="0 0 0"/>',
+        '<inertial pos="0 0 1" mass="2" diaginertia="0 0 0"/>',
+        '<geom name="ghost" size="0.3" mass="0"/>',
+    ],
+)
+@pytest.mark.parametrize("settings", ["", '<compiler settotalmass="7"/>'])
+def test_bodies_that_mujoco_does_not_move(tmp_path: Path, empty: str, settings: str) -> None:
+    """Bodies without mass or inertia keep none, and the others what they have, on every way to massless."""
+    text = f"""<mujoco>{settings}<worldbody><body name="fork" pos="0 0 1"><joint name="a" axis="1 0 0"/>{empty}
+      <body name="wheel" pos="0 1 0"><joint name="b" axis="0 1 0" stiffness="2" springref="10"/>
+        <geom size="0.1" pos="0 0 1"/></body></body></worldbody></mujoco>"""
+    model = kt.load(write(tmp_path, text))
+    fork = 2.0 if 'mass="2"' in empty else 0.0
+    wheel = 1000 * 4 / 3 * np.pi * 1e-3
+    scale = 7 / (fork + wheel) if settings else 1.0
+    assert model.names == ("fork", "wheel")
+    assert model.masses == pytest.approx([scale * fork, scale * wheel], rel=1e-12)
+    assert not model.inertias[0].any()
+    assert np.diag(model.inertias[1]) == pytest.approx([scale * wheel * 0.4 * 0.01] * 3, rel=1e-12)
+    assert model.dofs[1, 3:5] == pytest.approx([2, np.radians(10)])
+
+
 def test_floating_on_request(tmp_path: Path) -> None:
     """A welded root floats on request; one that a joint holds is refused by name; one that floats already stays."""
     base = '<mujoco><worldbody><body name="base" pos="0 0 2">{}<geom size="0.1"/></body></worldbody></mujoco>'

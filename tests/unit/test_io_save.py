@@ -203,11 +203,13 @@ def test_shapes_markers_and_colors_survive_in_mjcf(tmp_path: Path) -> None:
     """All four shapes, their colors and densities, and markers come back from MJCF."""
     shapes = [
         kt.Box((0.1, 0.2, 0.3), color=(1, 0, 0), placement=((0.6, 0.8, 0, 0), (1, 2, 3))),
-        kt.Sphere(0.4, density=123.0), kt.Capsule(0.1, 0.7), kt.Plane(),
+        kt.Sphere(0.4, density=123.0), kt.Capsule(0.1, 0.7),
     ]  # fmt: skip
     builder = kt.ModelBuilder().body("b", joint=kt.Revolute("x"), shapes=shapes, markers={"M": (0.1, 0.2, 0.3)})
+    builder.body("floor", shapes=[kt.Plane()])
     loaded = kt.load(kt.save(builder.build(), tmp_path / "b.xml"), strict=True)
-    (body,) = loaded.description().bodies
+    body, floor = loaded.description().bodies
+    assert isinstance(floor.shapes[0], kt.Plane)
     for ours, theirs in zip(body.shapes, shapes, strict=True):
         assert type(ours) is type(theirs)
         assert ours.sizes == pytest.approx(theirs.sizes, rel=1e-15)
@@ -226,6 +228,9 @@ def test_what_urdf_cannot_draw_is_warned_of(tmp_path: Path) -> None:
     said = "\n".join(str(item.message) for item in caught)
     assert "HEEL" in said
     assert "planes are not in a URDF: b" in said
+    with pytest.warns(UserWarning, match="planes on moving bodies are not in MJCF: b"):
+        kt.save(builder.build(), tmp_path / "b.xml")
+    assert kt.load(tmp_path / "b.xml").nv == 1
 
 
 @pytest.mark.parametrize(

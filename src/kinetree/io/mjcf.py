@@ -1,7 +1,8 @@
 """Read MJCF through MuJoCo's compiler.
 
-The file is compiled twice: without its joints, for masses, shapes and marked points (so that a massless intermediate
-body, which MuJoCo refuses to move, is no error yet), and without its shapes, for places and joints.
+MuJoCo refuses to move massless bodies, which are fine here where something hangs on them. So a body without any content
+gets a mass for the compiler's sake, which is taken away again. Where that is not enough, the file is compiled twice:
+without its joints, for masses, shapes and marked points, and without its shapes, for places and joints.
 """
 
 from __future__ import annotations
@@ -48,13 +49,21 @@ def read_mjcf(path: str, data: bytes, root: Node) -> Description:
         _leave_out(mujoco, spec, notes)
         _replace_missing_meshes(mujoco, spec, notes)
         _name_everything(spec)
-        static = spec.copy()
-        for joint in list(static.joints):
-            static.delete(joint)
-        masses = static.compile()
-        moving = _compile_joints(mujoco, spec, masses)
-        rows = [_link_row(mujoco, static, masses, moving, body, notes) for body in range(1, masses.nbody)]
-        world_shapes, world_markers = _content(mujoco, static, masses, 0, notes)
+        densities = {geom.name: float(geom.density) for geom in spec.geoms}
+        for joint in spec.joints:
+            joint.align = mujoco.mjtAlignFree.mjALIGNFREE_FALSE
+        empty = _fill_empty_bodies(spec)
+        try:
+            masses = moving = spec.compile()
+        except ValueError as error:
+            if "mjMINVAL" not in str(error):
+                raise
+            masses, moving = _compile_apart(mujoco, spec, empty)
+        rows = [_link_row(mujoco, densities, masses, moving, body, notes) for body in range(1, masses.nbody)]
+        world_shapes, world_markers = _content(mujoco, densities, masses, 0, notes)
+    for row in rows:
+        if row.name in empty:
+            row.mass, row.com, row.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
     body_names = Names(row.name for row in rows)
     joint_names = Names(joint.name for row in rows for joint in row.joints)
     if world_shapes or world_markers:
@@ -144,8 +153,26 @@ def _name_everything(spec: Any) -> None:
             item.name = item.name or names.new(f"{item.parent.name}_{word}")
 
 
-def _compile_joints(mujoco: Any, spec: Any, masses: Any) -> Any:
-    """Compile the joints alone; bodies keep their inertia, and those without get one, so that they may move."""
+def _fill_empty_bodies(spec: Any) -> set[str]:
+    """Give a mass to the moving bodies that have neither <inertial> nor shapes; returns their names."""
+    if spec.compiler.settotalmass > 0:
+        return set()  # that mass would count
+    bare = [body for body in spec.bodies if body.joints and not body.explicitinertial and not body.geoms]
+    for body in bare:
+        body.explicitinertial, body.mass, body.inertia = True, 1.0, np.ones(3)
+        body.ipos, body.fullinertia = np.zeros(3), np.full(6, np.nan)
+    return {body.name for body in bare}
+
+
+def _compile_apart(mujoco: Any, spec: Any, empty: set[str]) -> tuple[Any, Any]:
+    """Compile the masses without the joints, and the joints with a mass for every body."""
+    static = spec.copy()
+    for joint in list(static.joints):
+        static.delete(joint)
+    for body in static.bodies:
+        if body.name in empty:
+            body.mass, body.inertia = 0.0, np.zeros(3)
+    masses = static.compile()
     for geom in list(spec.geoms):
         spec.delete(geom)
     for mesh in list(spec.meshes):
@@ -164,18 +191,16 @@ def _compile_joints(mujoco: Any, spec: Any, masses: Any) -> Any:
         body.fullinertia = np.full(6, np.nan)
         body.ipos = masses.body_ipos[index]
         body.iquat = masses.body_iquat[index]
-    for joint in spec.joints:
-        joint.align = mujoco.mjtAlignFree.mjALIGNFREE_FALSE
-    return spec.compile()
+    return masses, spec.compile()
 
 
-def _link_row(mujoco: Any, static: Any, masses: Any, moving: Any, body: int, notes: Notes) -> LinkRow:
+def _link_row(mujoco: Any, densities: dict[str, float], masses: Any, moving: Any, body: int, notes: Notes) -> LinkRow:
     name = masses.body(body).name
     own = moving.body(name).id
     parent = int(moving.body_parentid[own])
     row = LinkRow(name, moving.body(parent).name if parent else None, body_pose(moving, own), [])
     row.mass, row.com, row.inertia = mass_of(masses, body)
-    row.shapes, row.markers = _content(mujoco, static, masses, body, notes)
+    row.shapes, row.markers = _content(mujoco, densities, masses, body, notes)
     start = int(moving.body_jntadr[own])
     anchor = np.zeros(3)
     for index in range(start, start + int(moving.body_jntnum[own])):
@@ -188,13 +213,14 @@ def _link_row(mujoco: Any, static: Any, masses: Any, moving: Any, body: int, not
     return row
 
 
-def _content(mujoco: Any, static: Any, masses: Any, body: int, notes: Notes) -> tuple[list[Shape], dict[str, Any]]:
+def _content(
+    mujoco: Any, densities: dict[str, float], masses: Any, body: int, notes: Notes
+) -> tuple[list[Shape], dict[str, Any]]:
     shapes = []
     start = int(masses.body_geomadr[body])
     for geom in range(start, start + int(masses.body_geomnum[body])):
         name = masses.geom(geom).name
-        density = float(static.geom(name).density)
-        shape = shape_of(mujoco, masses, geom, name, density, notes)
+        shape = shape_of(mujoco, masses, geom, name, densities[name], notes)
         if shape is not None:
             shapes.append(shape)
     sites = np.flatnonzero(masses.site_bodyid == body)

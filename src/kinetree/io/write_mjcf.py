@@ -57,7 +57,7 @@ def write_mjcf(model: Model) -> Written:
     check_names(model)
     notes = Notes()
     bodies = split_universals(model.description().bodies)
-    heavy = _heavy(bodies)
+    heavy, still = _heavy(bodies), _still(bodies)
     children: dict[str | None, list[Body]] = {}
     for body in bodies:
         children.setdefault(body.parent, []).append(body)
@@ -77,7 +77,7 @@ def write_mjcf(model: Model) -> Written:
         while _absorbed(run, children.get(run[-1].name, [])):
             run.append(children[run[-1].name][0])
         pad = "  " * min(depth + 2, 40)
-        rows.append(_body(run, pad, heavy, notes))
+        rows.append(_body(run, pad, heavy, still, notes))
         todo.append((f"{pad}</body>\n", depth, None))
         todo.extend(("", depth + 1, child) for child in reversed(children.get(run[-1].name, [])))
     rows.append("  </worldbody>\n</mujoco>\n")
@@ -109,7 +109,16 @@ def _heavy(bodies: Sequence[Body]) -> set[str | None]:
     return heavy
 
 
-def _body(run: Sequence[Body], pad: str, heavy: set[str | None], notes: Notes) -> str:
+def _still(bodies: Sequence[Body]) -> set[str | None]:
+    """Return the names of the bodies that are welded to the world, and None for the world."""
+    still: set[str | None] = {None}
+    for body in bodies:
+        if isinstance(body.joint, Fixed) and body.parent in still:
+            still.add(body.name)
+    return still
+
+
+def _body(run: Sequence[Body], pad: str, heavy: set[str | None], still: set[str | None], notes: Notes) -> str:
     turn, shift = np.eye(3), np.zeros(3)
     joints: list[_Joint] = []
     for body in run:  # poses in the parent of the run, at q = 0
@@ -137,7 +146,11 @@ def _body(run: Sequence[Body], pad: str, heavy: set[str | None], notes: Notes) -
         anchor = turn.T @ (joint.anchor - shift)
         rows.append(f"{pad}  {_joint(joint.body, np.eye(3) if joint.body is last else own_turn, anchor, notes)}\n")
     rows.append(f"{pad}  {_inertial(last)}\n")
-    rows += [f"{pad}  {_geom(shape)}\n" for shape in last.shapes]
+    for shape in last.shapes:
+        if isinstance(shape, Plane) and last.name not in still:
+            notes.add("planes on moving bodies are not in MJCF", last.name)
+        else:
+            rows.append(f"{pad}  {_geom(shape)}\n")
     rows += [f"{pad}  {element('site', name=name, pos=offset)}\n" for name, offset in last.markers.items()]
     return "".join(rows)
 
