@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracle.raycast import BOX, CAPSULE, SPHERE, march, rays_of
+from tests.oracle.raycast import BOX, CAPSULE, SPHERE, distance_to, march, rays_of
 
 from kinetree.errors import ArgumentError
 from kinetree.render import Camera, Renderer, Scene
@@ -45,6 +45,23 @@ def test_every_pixel_shows_the_solid_and_depth_that_walking_along_its_ray_finds(
     hits = same & (owners >= 0)
     # Depths are kept in single precision (6e-8); walking stops 1e-10 short, more at grazing incidence.
     np.testing.assert_allclose(depths[hits], expected[hits], rtol=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_solids_beside_and_around_the_eye_are_seen_where_they_are(seed):
+    rng = np.random.default_rng(seed)
+    scene = random_scene(seed, 24)
+    scene.sizes *= (0.6, 2.0, 0.6)
+    eye, target = np.zeros(3), rng.normal(size=3) * (1, 1, 0.3)
+    # No solid may hold the eye: from inside it is not seen.
+    free = [distance_to(*solid, eye[None])[0] > 0.02 for solid in zip(scene.kinds, scene.sizes, scene.poses)]
+    scene = Scene(scene.kinds[free], scene.sizes[free], scene.poses[free])
+    _, owners = seen(scene, Camera(eye, target, fov=100), 32, 24)
+    rays = rays_of(eye, target, 100, 32, 24)
+    _, expected_owners = march(scene.kinds, scene.sizes, scene.poses, eye, rays)
+    same = owners.ravel() == expected_owners
+    assert (expected_owners >= 0).any()
+    assert same.mean() > 0.99, f"{(~same).sum()} pixels show another solid"
 
 
 def test_a_ball_covers_the_area_of_its_cone_and_its_near_pole_is_in_the_middle():

@@ -12,10 +12,21 @@ from . import layout as at
 
 @leaf
 def _slopes(c, z, radius):
-    """Least and greatest c/z of the tangents to a circle about (c, z) from the origin, which is outside it."""
-    rest = z * z - radius * radius
-    reach = radius * math.sqrt(max(c * c + rest, 0.0))
-    return (c * z - reach) / rest, (c * z + reach) / rest
+    """Least and greatest c/z of the part in front of the origin of a circle about (c, z)."""
+    if z > 1.0001 * radius:
+        rest = z * z - radius * radius
+        reach = radius * math.sqrt(c * c + rest)
+        return (c * z - reach) / rest, (c * z + reach) / rest
+    distance2 = c * c + z * z
+    if distance2 <= 1.0001 * radius * radius:
+        return -np.inf, np.inf
+    # Beside the eye: the tangents as angles from straight ahead, cut off at the right angles.
+    middle, half = math.atan2(c, z), math.asin(radius / math.sqrt(distance2))
+    low, high = middle - half, middle + half
+    right = 0.5 * math.pi - 1e-6
+    least = -np.inf if low < -right else (np.inf if low > right else math.tan(low))
+    most = np.inf if high > right else (-np.inf if high < -right else math.tan(high))
+    return least, most
 
 
 @leaf
@@ -23,8 +34,6 @@ def _ball_bounds(view, x, y, z, radius):
     """The rectangle in the plane of the picture, in units of u and v, that holds a ball."""
     if view[at.PERSPECTIVE] == 0.0:
         return x - radius, x + radius, y - radius, y + radius
-    if z <= radius * 1.0001 + view[at.NEAR]:
-        return -np.inf, np.inf, -np.inf, np.inf
     u0, u1 = _slopes(x, z, radius)
     v0, v1 = _slopes(y, z, radius)
     return u0, u1, v0, v1
@@ -80,7 +89,8 @@ def project(kinds, sizes, poses, view, width, height, shapes, rects, nears):
                 u0, u1 = min(u0, cx * scale), max(u1, cx * scale)
                 v0, v1 = min(v0, cy * scale), max(v1, cy * scale)
             if whole:
-                u0, u1, v0, v1 = -np.inf, np.inf, -np.inf, np.inf
+                hx, hy, hz = shapes[k, at.HALF], shapes[k, at.HALF + 1], shapes[k, at.HALF + 2]
+                u0, u1, v0, v1 = _ball_bounds(view, x, y, z, math.sqrt(hx * hx + hy * hy + hz * hz))
         else:
             radius = max(sizes[k, 0], _least(view, z))
             lx, ly, lz = 0.0, 0.0, 0.0
@@ -95,6 +105,12 @@ def project(kinds, sizes, poses, view, width, height, shapes, rects, nears):
             u0, u1, v0, v1 = _ball_bounds(view, x, y, z, radius)
             a0, a1, b0, b1 = _ball_bounds(view, x + lx, y + ly, z + lz, radius)
             u0, u1, v0, v1 = min(u0, a0), max(u1, a1), min(v0, b0), max(v1, b1)
+            if view[at.PERSPECTIVE] == 1.0 and min(z, z + lz) <= 0.0:
+                # One end behind the eye and on its other side: what is between may be anywhere.
+                if x * (x + lx) <= 0.0:
+                    u0, u1 = -np.inf, np.inf
+                if y * (y + ly) <= 0.0:
+                    v0, v1 = -np.inf, np.inf
             front = min(z, z + lz) - radius
             far = max(z, z + lz) + radius
         scale = 1.0 / view[at.SCALE]
