@@ -73,7 +73,9 @@ def random_model(
         chosen[0] = first
     empty = np.zeros(n, dtype=bool)
     for i in range(n):
-        heavy = [k for k in range(n) if parents[k] == i and chosen[k] != "free"]
+        # a child that can do its parent's motion by itself does not resist it
+        yields = ("free", "planar", "prismatic") if chosen[i] == "prismatic" else ("free", "planar")
+        heavy = [k for k in range(n) if parents[k] == i and chosen[k] not in yields]
         inner = chosen[i] in ONE_AXIS and heavy and not (parents[i] >= 0 and empty[parents[i]])
         empty[i] = inner and rng.random() < massless
     builder = kt.ModelBuilder(f"random {seed}")
