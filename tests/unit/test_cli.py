@@ -197,6 +197,18 @@ def test_an_interrupt_loses_nothing(capsys, tmp_path, monkeypatch):
     assert not target.exists()
 
 
+def test_an_interrupt_elsewhere_is_said(capsys, monkeypatch):
+    """Ctrl-C in a command that has nothing to save is exit code 130 and one line."""
+
+    def interrupted(_text):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinetree.cli.inspect.load_model", interrupted)
+    code, _, err = run(capsys, "inspect", "pendulum:3")
+    assert code == 130
+    assert err.strip() == "kinetree: interrupted"
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_motions_can_be_converted(capsys, tmp_path, suffix):
     """A trajectory goes from .npz to the tables; to Parquet and back it stays the same."""

@@ -53,7 +53,7 @@ def _explain(error: BaseException) -> int:
 
     from ..errors import KinetreeError
 
-    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):  # before a command began
         return _complain("interrupted", INTERRUPTED)
     if isinstance(error, KinetreeError):
         return _complain(str(error), BAD_INPUT)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
+from . import INTERRUPTED
 from .bench import bench
 from .convert import convert
 from .demo import demo
@@ -30,8 +34,22 @@ def command() -> Any:
     )
     app.callback()(_root)
     for function in COMMANDS:
-        app.command(name=function.__name__, no_args_is_help=False)(function)
+        app.command(name=function.__name__, no_args_is_help=False)(_interruptible(function))
     return typer.main.get_command(app)
+
+
+def _interruptible(function: Callable[..., None]) -> Callable[..., None]:
+    """Say so where Ctrl-C ended a command that had nothing to save; the option parser would end it in silence."""
+
+    @wraps(function)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            function(*args, **options)
+        except KeyboardInterrupt:
+            print("\nkinetree: interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError, DivergedError
+from . import INTERRUPTED
 from .common import (
     JsonOption,
     ModelArgument,
@@ -73,7 +74,7 @@ def simulate(
         with progress("simulating") as report:
             simulation.run(seconds, record_every=record_every, progress=report)
     except KeyboardInterrupt:
-        code, trouble = 130, f"interrupted at {simulation.time:.6g} s"
+        code, trouble = INTERRUPTED, f"interrupted at {simulation.time:.6g} s"
     except DivergedError as error:
         code, trouble = 2, str(error)
     wall = perf_counter() - began
