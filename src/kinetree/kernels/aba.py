@@ -13,10 +13,9 @@ from __future__ import annotations
 from .._jit import kernel
 from . import layout as at
 from .general import eliminate_general
-from .kinematics import move_links
 from .linalg import all_finite
 from .manifold import bad_quaternion
-from .spatial import link_inertia, subtract_external
+from .spatial import prepare_links, subtract_external
 
 SINGULAR = 1e-14  # a joint whose inertia is this small a part of its body's has nothing to move
 
@@ -24,9 +23,7 @@ SINGULAR = 1e-14  # a joint whose inertia is this small a part of its body's has
 @kernel
 def aba(topology, constants, diagonal, q, v, tau, external, body_links, body_poses, gravity, links, axes, out):
     """Write the accelerations into `out`; returns -1, or the link whose joint has nothing to move."""
-    move_links(topology, constants, q, v, links, axes)
-    for i in range(topology.shape[0]):
-        link_inertia(constants, links, i)
+    prepare_links(topology, constants, q, v, links, axes)
     subtract_external(external, body_links, body_poses, links)
     bad = eliminate_joints(topology, diagonal, tau, links, axes)
     if bad < 0:

@@ -52,15 +52,22 @@ def joint_acts(topology, acts, armature, q, v, h, stretch, tau, diagonal):
     implicit, so stable for any K and D): (M + h D + h^2 K) a = feed - D v - K (x + h v). With h = 0 they are explicit.
     `stretch` is scratch of length nv.
     """
-    difference(topology, acts.rest, q, stretch)
+    stiffness, damping, dry, feed = acts.stiffness, acts.damping, acts.friction, acts.feed
+    springy = False
     for k in range(v.shape[0]):
-        spring, damper, friction = acts.stiffness[k], acts.damping[k], acts.friction[k]
+        springy |= stiffness[k] != 0.0
+    if springy:
+        difference(topology, acts.rest, q, stretch)
+    for k in range(v.shape[0]):
+        spring, damper, friction = stiffness[k], damping[k], dry[k]
         if friction > 0.0:
             if h > 0.0:
                 damper += friction / max(abs(v[k]), CREEP)
             else:
                 damper += friction / math.sqrt(v[k] * v[k] + CREEP * CREEP)
-        tau[k] = acts.feed[k] - (damper + h * spring) * v[k] - spring * stretch[k]
+        tau[k] = feed[k] - (damper + h * spring) * v[k]
+        if springy:
+            tau[k] -= spring * stretch[k]
         diagonal[k] = armature[k] + h * (damper + h * spring)
 
 
@@ -120,7 +127,11 @@ def _end(row, x, y, z):
 
 @kernel
 def _spring(row, a, b, links):
-    """Pull the points together: f = k (length - rest) + d (rate of length); with rest = 0 the damping is isotropic."""
+    """Pull the points together: f = k (length - rest) + d (rate of length).
+
+    With rest = 0 the damping acts in every direction, on both bodies at the point half way between, so that it takes
+    energy but neither linear nor angular momentum from a pair of bodies.
+    """
     k, d, rest = row[SPRING_K], row[SPRING_D], row[SPRING_LENGTH]
     ax, ay, az, px, py, pz, ux, uy, uz = _end(links[a], row[POINT_A], row[POINT_A + 1], row[POINT_A + 2])
     bx = by = bz = 0.0

@@ -5,16 +5,14 @@ from __future__ import annotations
 from .._jit import kernel
 from . import layout as at
 from .kinematics import move_links, place_links, write_axes
-from .spatial import inertia_times, link_inertia, shift_to_parent
+from .spatial import inertia_times, prepare_links, shift_to_parent
 
 
 @kernel
 def crba(topology, constants, diagonal, q, v, links, axes, out):
     """Write the mass matrix into `out` (nv, nv), which must hold zeros; `v` only has to have the right length."""
-    move_links(topology, constants, q, v, links, axes)
+    prepare_links(topology, constants, q, v, links, axes)
     write_axes(topology, links, axes)
-    for i in range(topology.shape[0]):
-        link_inertia(constants, links, i)
     for i in range(topology.shape[0] - 1, -1, -1):
         at_v = topology[i, at.V]
         end = at_v + topology[i, at.DOF]

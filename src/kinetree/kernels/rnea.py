@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from .._jit import kernel
 from . import layout as at
-from .kinematics import move_links, write_axes
+from .kinematics import write_axes
 from .linalg import all_finite
 from .manifold import bad_quaternion
-from .spatial import inertia_times, link_inertia, subtract_external
+from .spatial import inertia_times, prepare_links, subtract_external
 
 
 @kernel
 def rnea(topology, constants, diagonal, q, v, a, external, body_links, body_poses, gravity, links, axes, out):
     """Write the joint forces that give the accelerations `a` into `out` (Featherstone 2008, table 5.1)."""
-    move_links(topology, constants, q, v, links, axes)
+    prepare_links(topology, constants, q, v, links, axes)
     write_axes(topology, links, axes)
-    for i in range(topology.shape[0]):
-        link_inertia(constants, links, i)
     subtract_external(external, body_links, body_poses, links)
     push_accelerations(topology, a, gravity, links, axes)
     for i in range(topology.shape[0]):

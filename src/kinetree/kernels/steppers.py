@@ -9,9 +9,8 @@ from .._jit import kernel
 from ..typing import Array
 from .aba import accelerate, eliminate_joints
 from .acts import body_acts, joint_acts
-from .kinematics import move_links
 from .manifold import coordinate_rate, integrate, normalize
-from .spatial import link_inertia, subtract_external
+from .spatial import prepare_links, subtract_external
 
 SEMI_IMPLICIT = 0
 EULER = 1
@@ -49,9 +48,7 @@ class Work(NamedTuple):
 @kernel
 def accelerations(body, acts, q, v, time, gravity, h, work, out):
     """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`."""
-    move_links(body.topology, body.constants, q, v, work.links, work.axes)
-    for i in range(body.topology.shape[0]):
-        link_inertia(body.constants, work.links, i)
+    prepare_links(body.topology, body.constants, q, v, work.links, work.axes)
     subtract_external(acts.external, body.body_links, body.body_poses_in_link, work.links)
     body_acts(body.topology, acts, v, time, work.links, work.axes)
     joint_acts(body.topology, acts, body.armature, q, v, h, work.stretch, work.tau, work.diagonal)
