@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .peers.pinocchio import PinocchioTwin
 
 GROUP = "speed"
 CHAIN_RATIO, ROBOT_RATIO, SECOND_RATIO = 2.5, 1.5, 5.0
+SLICE = 50  # steps that are timed at once; the best of each slice counts, so that other programs matter little
 
 
 def forward(data: Path | None, *, quick: bool) -> list[Row]:
@@ -125,29 +127,34 @@ def simulated_second(*, quick: bool) -> list[Row]:
     theirs.opt.enableflags = 0  # they need not compute what we do not
     start = twin.configuration(q)
 
-    def ours() -> None:
-        simulation.q, simulation.v = q, v
-        simulation.step(steps)
-
-    def reset() -> None:
-        mujoco.mj_resetData(theirs, data)
-        data.qpos[:] = start
-
-    def loop() -> None:
-        reset()
-        for _ in range(steps):
+    def loop(count: int) -> None:
+        for _ in range(count):
             mujoco.mj_step(theirs, data)
 
-    def inside() -> None:
-        reset()
-        mujoco.mj_step(theirs, data, nstep=steps)
-
-    best = side_by_side({"ours": ours, "loop": loop, "inside": inside}, seconds=0.3 if quick else 3.0)
-    difference = float(np.abs(simulation.q - data.qpos).max())
-    quickest = min(best["loop"], best["inside"])
+    ways: dict[str, Callable[[int], Any]] = {
+        "ours": simulation.step,
+        "inside": lambda count: mujoco.mj_step(theirs, data, nstep=count),
+        "loop": loop,
+    }
+    best = {way: np.full(steps // SLICE, np.inf) for way in ways}
+    simulation.step(1)
+    for _ in range(3 if quick else 20):
+        for way, advance in ways.items():
+            simulation.q, simulation.v = q, v
+            mujoco.mj_resetData(theirs, data)
+            data.qpos[:] = start
+            for k in range(len(best[way])):
+                began = perf_counter()
+                advance(SLICE)
+                best[way][k] = min(best[way][k], perf_counter() - began)
+            if way == "ours":
+                end = simulation.q.copy()
+    seconds = {way: float(slices.sum()) for way, slices in best.items()}
+    difference = float(np.abs(end - data.qpos).max())
+    quickest = min(seconds["loop"], seconds["inside"])
     detail = (
-        f"{best['ours'] * 1e3:.2f} ms against {best['inside'] * 1e3:.1f} ms in one call and "
-        f"{best['loop'] * 1e3:.1f} ms "
+        f"{seconds['ours'] * 1e3:.2f} ms against {seconds['inside'] * 1e3:.1f} ms in one call and "
+        f"{seconds['loop'] * 1e3:.1f} ms "
         f"in a Python loop; 1 ms, semi-implicit Euler; the angles end {difference:.1e} rad apart"
     )
-    return [at_least(GROUP, name, quickest / best["ours"], SECOND_RATIO, "times", detail)]
+    return [at_least(GROUP, name, quickest / seconds["ours"], SECOND_RATIO, "times", detail)]
