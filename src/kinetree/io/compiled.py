@@ -52,8 +52,10 @@ def quiet_mujoco(path: object, notes: Notes, real_name: Callable[[str], str] = s
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 yield mujoco
-            for text in dict.fromkeys([*said, *(str(item.message) for item in caught)]):
-                notes.add("MuJoCo's compiler warns", " ".join(text.split()))
+            texts = {" ".join(text.split()) for text in (*said, *(str(item.message) for item in caught))}
+            kept = [text for text in sorted(texts) if not any(text != other and text in other for other in texts)]
+            if kept:
+                notes.add("MuJoCo's compiler warns", *kept)
         except FileFormatError:
             raise
         except (ValueError, mujoco.FatalError, RuntimeError, KeyError) as error:

@@ -80,14 +80,17 @@ def _dof(body: Body, k: int) -> dict[str, Any]:
 
 def values_of(body: Body, key: str) -> np.ndarray:
     """Return one of the values per degree of freedom of a body's joint, shape [nv of the joint]."""
-    return np.broadcast_to(np.asarray(getattr(body, key), float), (body.joint.nv,))
+    values = np.asarray(getattr(body, key), float)
+    return values if values.shape == (body.joint.nv,) else np.broadcast_to(values, (body.joint.nv,))
 
 
 def limits_of(body: Body) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits per degree of freedom of a body's joint."""
     low, high = (-np.inf, np.inf) if body.limits is None else body.limits
-    shape = (body.joint.nv,)
-    return np.broadcast_to(np.asarray(low, float), shape), np.broadcast_to(np.asarray(high, float), shape)
+    low, high, shape = np.asarray(low, float), np.asarray(high, float), (body.joint.nv,)
+    if low.shape == high.shape == shape:
+        return low, high
+    return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
 
 def uniform(body: Body, key: str, file: str) -> float:
