@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ._late import call
 from .arguments import GRAVITY, as_array, as_finite, as_gravity, as_vector, check_state
 from .errors import ArgumentError, SingularError, StateError
 from .kernels import aba as _aba
@@ -77,12 +78,13 @@ def forward_dynamics(
     *,
     external: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY,
-    method: Literal["aba", "crba"] = "aba",
+    method: Literal["aba", "dca", "crba"] = "aba",
 ) -> Array:
     """Return the joint accelerations [nv] under joint forces `tau`, `external` wrenches and gravity.
 
-    `"aba"` is the articulated-body algorithm, linear in the joints; `"crba"` builds the mass matrix and solves it
-    densely, which is slower for all but the smallest models and there as a check.
+    `"aba"` is the articulated-body algorithm, linear in the joints; `"dca"` joins the bodies along the assembly tree,
+    linear too and the base of the adaptive methods; `"crba"` builds the mass matrix and solves it densely, which is
+    slower for all but the smallest models and there as a check.
     """
     nv = model.nv
     q, v = as_array(q, (model.nq,), "q"), as_array(v, (nv,), "v")
@@ -90,6 +92,8 @@ def forward_dynamics(
     wrenches = _NO_WRENCHES if external is None else as_array(external, (model.nbodies, 6), "external")
     if method != "aba":
         force = np.zeros(nv) if tau is None else as_array(tau, (nv,), "tau")
+        if method == "dca":
+            return call("kinetree.adaptive.dca:forward_dynamics", model, q, v, force, wrenches, g)
         return _solve_densely(model, q, v, force, external, g, method)
     work = _borrow(model)
     force = work.zeros if tau is None else as_array(tau, (nv,), "tau")
@@ -278,7 +282,7 @@ def _still_moment(model: Model) -> Array:
 
 def _solve_densely(model: Model, q: Array, v: Array, tau: Array, external: Any, gravity: Any, method: str) -> Array:
     if method != "crba":
-        raise ArgumentError(f"method is {method!r}: use 'aba' or 'crba'")
+        raise ArgumentError(f"method is {method!r}: use 'aba', 'dca' or 'crba'")
     bias = inverse_dynamics(model, q, v, np.zeros(model.nv), external=external, gravity=gravity)
     right = as_finite(tau, (model.nv,), "tau") - bias
     try:

@@ -146,8 +146,16 @@ def _spring(row, a, b, links):
             return
         scale = (k * (length - rest) - d * (ux * x + uy * y + uz * z) / length) / length
         x, y, z = scale * x, scale * y, scale * z
-    else:
+    elif b < 0:
         x, y, z = k * x - d * ux, k * y - d * uy, k * z - d * uz
+    else:
+        hx, hy, hz = 0.5 * x, 0.5 * y, 0.5 * z
+        o, w = links[a], links[b]
+        tx, ty, tz = o[at.OMEGA] + w[at.OMEGA], o[at.OMEGA + 1] + w[at.OMEGA + 1], o[at.OMEGA + 2] + w[at.OMEGA + 2]
+        fx, fy, fz = -d * (ux + ty * hz - tz * hy), -d * (uy + tz * hx - tx * hz), -d * (uz + tx * hy - ty * hx)
+        _push(links[a], 0.0, 0.0, 0.0, ax + hx, ay + hy, az + hz, fx, fy, fz)
+        _push(links[b], 0.0, 0.0, 0.0, bx - hx, by - hy, bz - hz, -fx, -fy, -fz)
+        x, y, z = k * x, k * y, k * z
     _push(links[a], 0.0, 0.0, 0.0, ax, ay, az, x, y, z)
     if b >= 0:
         _push(links[b], 0.0, 0.0, 0.0, bx, by, bz, -x, -y, -z)

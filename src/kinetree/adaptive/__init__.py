@@ -1,0 +1,1 @@
+"""Which joints live, and why: assembly trees, metrics, hybrid bodies."""
