@@ -2,8 +2,9 @@
 
 Follow the heaviest branch from the root of a body, hang the lighter subtrees onto the bodies of that path (a rake),
 then join the path by a binary tree that is balanced by weight (compress). Every node has at most two bodies that
-anything outside can touch, its head and its tail. A body that carries many subtrees is split into shares, each of which takes
-one of them; the shares are welded together again by a tree that is balanced too, so that a hub costs no height.
+anything outside can touch, its head and its tail. A body that carries many subtrees is split into shares, each of
+which takes one of them; the shares are welded together again by a tree that is balanced too, so that a hub costs no
+height.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The layout of the assembly tree: rows of nodes, and of the units that are their leaves and joints.
 
-A unit is a body with mass and the joint that moves it against its parent unit. Most units are one link. Massless links
-in a row (several axes of one joint, one after the other) and the link with mass that they carry are one unit, whose
-joint has all their axes. What a unit has is given in its own axes about its own origin: the frame of its last link, which for
-a hinge has z along the hinge.
+A unit is a body with mass and the joint that moves it against its parent unit. Most units are one link. Massless
+links in a row (several axes of one joint, one after the other) and the link with mass that they carry are one unit,
+whose joint has all their axes. What a unit has is given in its own axes about its own origin: the frame of its last
+link, which for a hinge has z along the hinge.
 
 Of a node, everything on its head's side is in the frame of its head, on its tail's side in that of its tail, and of its
 joint in the frame of its right child's head: so a node in which nothing moves keeps its numbers.
