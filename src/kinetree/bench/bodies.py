@@ -18,11 +18,12 @@ KINDS = ("revolute", "prismatic", "helical", "universal", "spherical", "planar",
 
 @dataclass(frozen=True)
 class RobotFile:
-    """A file of a robot or figure: its label, its name in `models/`, and whether its root is set free."""
+    """A file of a robot or figure: its label, its name in `models/`, whether its root is set free, and if it is large."""
 
     label: str
     file: str
     floating: bool = False
+    large: bool = False
 
     def path(self, data: Path | None) -> Path | None:
         """Return where the file is, or None where it is absent."""
@@ -48,7 +49,7 @@ ROBOTS = (
     RobotFile("simple_humanoid", "simple_humanoid.urdf"),
     RobotFile("simple_humanoid, floating", "simple_humanoid.urdf", floating=True),
     RobotFile("MuJoCo's humanoid", "humanoid.xml"),
-    RobotFile("humanoid100", "humanoid100.xml"),
+    RobotFile("humanoid100", "humanoid100.xml", large=True),
 )
 
 
