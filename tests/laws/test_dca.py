@@ -27,7 +27,7 @@ def both(model: kt.Model, seed: int, external: bool = True) -> float:
     return float(np.abs(aba - dca).max() / max(1.0, np.abs(aba).max()))
 
 
-@given(seed=st.integers(0, 10_000), n=st.integers(1, 40), branching=st.floats(0, 1), roots=st.integers(1, 3))
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 40), branching=st.floats(0, 1), roots=st.floats(0, 0.2))
 def test_dca_equals_aba_on_random_trees_of_every_joint(seed, n, branching, roots):
     """Joining pair by pair and sweeping link by link are two ways to solve the same equations."""
     model = random_model(seed, n, branching=branching, roots=roots, massless=0.0, armature=0.3)

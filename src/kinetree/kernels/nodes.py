@@ -70,4 +70,45 @@ ROOM_Z = 252
 ROOM_BIAS = 258
 ROOM_OMEGA = 264  # 3
 ROOM_OWN = 268  # 12
-ROOM = 288
+ROOM = 752  # with what metrics and passive nodes need, below
+
+# --- metrics: float64 (nnodes, METRICS), the sum of qdd' A qdd over the joints of a node (Redon 2005, Theorem 1)
+Y1 = 0  # 36: Psi1
+Y12 = 36  # 36: Psi12; not written for one body, whose is Psi1
+Y2 = 72  # 36: Psi2, likewise
+LINEAR1 = 108  # 6: p1
+LINEAR2 = 114  # 6: p2, likewise
+ETA = 120
+VALUE = 121  # the metric itself, where F1 and F2 are known
+METRICS = 122
+
+# --- weights: float64 (nunits, 36), the matrix A of each joint, row-major with rows of 6
+
+# --- room, continued: what the metrics need beside what the join leaves
+ROOM_G = 288  # 36: Psi2A + Psi1B in the frame of B's head
+ROOM_NEAR = 324  # 36: Psi12A with its tail side in B's head's frame
+ROOM_M = 360  # 36
+ROOM_N = 396  # 36
+
+# --- passive: float64 (nnodes, PASSIVE), what a node that moves as one rigid body answers at any angular velocity.
+# With omega in the head's axes, s = (wx wx, wy wy, wz wz, wx wy, wx wz, wy wz, 1): b1 = BIAS1 s, p1 = SLOPE1 s, ...
+BIAS1 = 0  # 42: 6 rows of 7
+BIAS2 = 42  # 42
+SLOPE1 = 84  # 42
+SLOPE2 = 126  # 42
+FLOOR = 168  # 49: eta = s' FLOOR s
+BODY = 217  # 10: rigid inertia in the head's frame: mass, first moment, J as in layout.py
+TAIL_POSE = 227  # 12: the tail in the head
+RIGHT_POSE = 239  # 12: the right child's head in the head
+SPEED = 251  # the velocity metric
+PASSIVE = 252
+
+# --- room, continued: what passive nodes need
+ROOM_T = 432  # 42 each
+ROOM_L = 474
+ROOM_DELTA = 516
+ROOM_C7 = 558
+ROOM_B7 = 600
+ROOM_Q = 642  # 49: turns s from the axes of one body to those of another
+ROOM_E7 = 691  # 49
+ROOM_S7 = 740  # 7

@@ -1,0 +1,171 @@
+"""The acceleration metric of a node without the accelerations of its joints (Redon 2005, Theorems 1 and 2).
+
+    A(C) = f1' Psi1 f1 + 2 f1' Psi12 f2 + f2' Psi2 f2 + f1' p1 + f2' p2 + eta
+    G = Psi2A + Psi1B     N = U' A U     Y = N + W G W
+    Psi1C  = Psi1A + Phi12A Y Phi12A' - (Phi12A W Psi12A' + Psi12A W Phi12A')
+    Psi2C  = Psi2B + Phi12B' Y Phi12B - (Phi12B' W Psi12B + Psi12B' W Phi12B)
+    Psi12C = -Phi12A Y Phi12B + Psi12A W Phi12B + Phi12A W Psi12B
+    Z   = 2 U' A R + W (p2A - p1B) - 2 W G gamma
+    p1C = p1A - Phi12A Z - 2 Psi12A gamma       p2C = p2B + Phi12B' Z + 2 Psi12B' gamma
+    eta = etaA + etaB + R' A R + gamma' G gamma - gamma' (p2A - p1B)
+
+Everything of A's tail is moved to the frame of B's head first, as in `dca.py`. A leaf has no joint: all are zero.
+"""
+
+from __future__ import annotations
+
+from .._jit import kernel, leaf
+from . import nodes as to
+from .blocks import (
+    clear,
+    columns_to_child,
+    copy,
+    motion_to_child,
+    product,
+    symmetric_less_abt,
+    symmetric_less_atb,
+    symmetric_to_child,
+    times,
+    times_transposed,
+    wrench_to_parent,
+)
+
+
+@leaf
+def _long(tree, node):
+    """Return whether head and tail of a node are different bodies."""
+    return tree[node, to.KIND] == to.COMPRESS
+
+
+@kernel
+def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
+    """Compute Psi1, Psi12 and Psi2 of a node from its children's; right after `dca.meet` and `dca.combine` of it."""
+    kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
+    if kind == to.ROOT:
+        return
+    near, G, nearY, M, N = to.ROOM_A, to.ROOM_G, to.ROOM_NEAR, to.ROOM_M, to.ROOM_N
+    y12, y2 = (to.Y12, to.Y2) if _long(tree, a) else (to.Y1, to.Y1)
+    if kind == to.MERGE:
+        copy(36, metrics, a, y12, room, 0, nearY)
+        copy(36, metrics, a, y2, room, 0, G)
+    else:
+        columns_to_child(nodes, node, to.POSE, metrics, a, y12, 6, room, 0, nearY)
+        symmetric_to_child(nodes, node, to.POSE, metrics, a, y2, room, 0, G)
+    for r in range(6):
+        for c in range(r + 1):
+            room[0, G + 6 * r + c] += metrics[b, to.Y1 + 6 * r + c]
+            room[0, G + 6 * c + r] = room[0, G + 6 * r + c]
+    # Y = N + W G W, into N
+    product(nodes, node, to.W, room, 0, G, room, 0, M)
+    product(room, 0, M, nodes, node, to.W, room, 0, N)
+    if unit >= 0:
+        for k in range(units[unit, to.COUNT]):
+            for m in range(units[unit, to.COUNT]):
+                weight = weights[unit, 6 * k + m]
+                if weight != 0.0:
+                    for r in range(6):
+                        x = weight * nodes[node, to.U + 6 * k + r]
+                        for c in range(6):
+                            room[0, N + 6 * r + c] += x * nodes[node, to.U + 6 * m + c]
+    # with H = Phi12A Y - Psi12A W: Psi1C = Psi1A + H Phi12A' - Phi12A W Psi12A'
+    product(room, 0, near, room, 0, N, room, 0, M)
+    product(room, 0, nearY, nodes, node, to.W, room, 0, to.ROOM_D)
+    for r in range(36):
+        room[0, M + r] = room[0, to.ROOM_D + r] - room[0, M + r]
+    product(room, 0, near, nodes, node, to.W, room, 0, to.ROOM_B)
+    symmetric_less_abt(metrics, a, to.Y1, room, 0, M, room, 0, near, metrics, node, to.Y1)
+    symmetric_less_abt(metrics, node, to.Y1, room, 0, to.ROOM_B, room, 0, nearY, metrics, node, to.Y1)
+    if kind == to.COMPRESS:
+        p12 = to.P12 if _long(tree, b) else to.P1
+        b12, b2 = (to.Y12, to.Y2) if _long(tree, b) else (to.Y1, to.Y1)
+        # Psi12C = M Phi12B + Phi12A W Psi12B
+        product(room, 0, M, nodes, b, p12, metrics, node, to.Y12)
+        product(room, 0, to.ROOM_B, metrics, b, b12, room, 0, to.ROOM_D)
+        for r in range(36):
+            metrics[node, to.Y12 + r] += room[0, to.ROOM_D + r]
+        # Psi2C = Psi2B - Phi12B' (W Psi12B - Y Phi12B) - Psi12B' W Phi12B
+        product(nodes, node, to.W, metrics, b, b12, room, 0, to.ROOM_D)
+        product(room, 0, N, nodes, b, p12, room, 0, to.ROOM_B)
+        for r in range(36):
+            room[0, to.ROOM_D + r] -= room[0, to.ROOM_B + r]
+        product(nodes, node, to.W, nodes, b, p12, room, 0, to.ROOM_B)
+        symmetric_less_atb(metrics, b, b2, nodes, b, p12, room, 0, to.ROOM_D, metrics, node, to.Y2)
+        symmetric_less_atb(metrics, node, to.Y2, metrics, b, b12, room, 0, to.ROOM_B, metrics, node, to.Y2)
+
+
+@kernel
+def metric_linear(node, tree, units, weights, nodes, metrics, room):
+    """Compute p1, p2 and eta of a node from its children's; right after `dca.join_linear` of it."""
+    kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
+    jump, pushed, Z, other = to.ROOM_X, to.ROOM_Y, to.ROOM_Z, to.ROOM_S  # jump = p2A - p1B, pushed = G gamma
+    gamma, moved = to.GAMMA, to.ROOM_S + 6
+    times(metrics, b, to.Y1, nodes, node, gamma, room, 0, pushed)
+    eta = metrics[b, to.ETA]
+    if kind == to.ROOT:
+        clear(6, room, 0, jump)
+    else:
+        eta += metrics[a, to.ETA]
+        copy(6, metrics, a, to.LINEAR2 if _long(tree, a) else to.LINEAR1, room, 0, jump)
+        copy(6, nodes, node, gamma, room, 0, moved)  # gamma in the frame of A's tail
+        if kind != to.MERGE:
+            motion_to_child(nodes, node, to.POSE, room, 0, jump)
+            wrench_to_parent(nodes, node, to.POSE, room, 0, moved)
+        times(metrics, a, to.Y2 if _long(tree, a) else to.Y1, room, 0, moved, room, 0, other)
+        if kind != to.MERGE:
+            motion_to_child(nodes, node, to.POSE, room, 0, other)
+        for r in range(6):
+            room[0, pushed + r] += room[0, other + r]
+    for r in range(6):
+        room[0, jump + r] -= metrics[b, to.LINEAR1 + r]
+        room[0, other + r] = room[0, jump + r] - 2.0 * room[0, pushed + r]
+        eta += nodes[node, gamma + r] * (room[0, pushed + r] - room[0, jump + r])
+    times(nodes, node, to.W, room, 0, other, room, 0, Z)
+    if unit >= 0:
+        for k in range(units[unit, to.COUNT]):
+            for m in range(units[unit, to.COUNT]):
+                x = weights[unit, 6 * k + m] * nodes[node, to.RATE + m]
+                eta += x * nodes[node, to.RATE + k]
+                for r in range(6):
+                    room[0, Z + r] += 2.0 * x * nodes[node, to.U + 6 * k + r]
+    metrics[node, to.ETA] = eta
+    if kind == to.ROOT:
+        return
+    if kind == to.COMPRESS:
+        b12 = to.Y12 if _long(tree, b) else to.Y1
+        times_transposed(metrics, b, b12, nodes, node, gamma, metrics, node, to.LINEAR2)
+        times_transposed(nodes, b, to.P12 if _long(tree, b) else to.P1, room, 0, Z, room, 0, other)
+        p2 = to.LINEAR2 if _long(tree, b) else to.LINEAR1
+        for r in range(6):
+            metrics[node, to.LINEAR2 + r] = (
+                metrics[b, p2 + r] + room[0, other + r] + 2.0 * metrics[node, to.LINEAR2 + r]
+            )
+    if kind != to.MERGE:
+        wrench_to_parent(nodes, node, to.POSE, room, 0, Z)
+    times(metrics, a, to.Y12 if _long(tree, a) else to.Y1, room, 0, moved, metrics, node, to.LINEAR1)
+    times(nodes, a, to.P12 if _long(tree, a) else to.P1, room, 0, Z, room, 0, other)
+    for r in range(6):
+        metrics[node, to.LINEAR1 + r] = (
+            metrics[a, to.LINEAR1 + r] - room[0, other + r] - 2.0 * metrics[node, to.LINEAR1 + r]
+        )
+
+
+@leaf
+def metric_value(node, tree, nodes, metrics):
+    """Return A(node) for the wrenches F1 and F2 that act on it; never negative."""
+    total = metrics[node, to.ETA]
+    if tree[node, to.KIND] == to.COMPRESS:
+        for r in range(6):
+            f1, f2 = nodes[node, to.F1 + r], nodes[node, to.F2 + r]
+            total += f1 * metrics[node, to.LINEAR1 + r] + f2 * metrics[node, to.LINEAR2 + r]
+            for c in range(6):
+                g1, g2 = nodes[node, to.F1 + c], nodes[node, to.F2 + c]
+                total += f1 * metrics[node, to.Y1 + 6 * r + c] * g1 + f2 * metrics[node, to.Y2 + 6 * r + c] * g2
+                total += 2.0 * f1 * metrics[node, to.Y12 + 6 * r + c] * g2
+    else:
+        for r in range(6):
+            f1 = nodes[node, to.F1 + r] + nodes[node, to.F2 + r]
+            total += f1 * metrics[node, to.LINEAR1 + r]
+            for c in range(6):
+                g1 = nodes[node, to.F1 + c] + nodes[node, to.F2 + c]
+                total += f1 * metrics[node, to.Y1 + 6 * r + c] * g1
+    return max(total, 0.0)
