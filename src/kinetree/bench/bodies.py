@@ -18,7 +18,7 @@ KINDS = ("revolute", "prismatic", "helical", "universal", "spherical", "planar",
 
 @dataclass(frozen=True)
 class RobotFile:
-    """A file of a robot or figure: its label, its name in `models/`, whether its root is set free, and if it is large."""
+    """A file of a robot or figure: its label, its name in `models/`, whether its root is free, and if it is large."""
 
     label: str
     file: str
