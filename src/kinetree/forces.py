@@ -132,9 +132,13 @@ def build_acts(model: Model, forces: Sequence[Any], applied: Sequence[Applied]) 
         elif not isinstance(force, (Callback, Gravity)):
             raise ArgumentError(f"{force!r} is not a force: use the classes of kinetree.forces")
     wrenches = [_wrench(model, item) for item in applied]
+    dry = np.ascontiguousarray(model.dofs[:, at.FRICTION])
+    slow = bool(joints.damping.any() or dry.any())
+    nothing = np.zeros(0)
     return Acts(
-        joints.stiffness, joints.damping, np.ascontiguousarray(model.dofs[:, at.FRICTION]), joints.rest, joints.feed,
-        *_rows(springs, SPRINGS), *_rows(wrenches, WRENCHES), np.zeros((0, 6)),
+        joints.stiffness if joints.stiffness.any() else nothing, joints.damping if slow else nothing,
+        dry if slow else nothing, joints.rest, joints.feed, *_rows(springs, SPRINGS), *_rows(wrenches, WRENCHES),
+        np.zeros((0, 6)),
     )  # fmt: skip
 
 

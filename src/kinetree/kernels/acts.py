@@ -30,7 +30,10 @@ WRENCHES = 10
 
 
 class Acts(NamedTuple):
-    """Everything that acts: arrays per degree of freedom, and the tables above."""
+    """Everything that acts: arrays per degree of freedom, and the tables above.
+
+    Where no joint has a spring, `stiffness` is empty; where none has a damper or friction, those two are.
+    """
 
     stiffness: Array
     damping: Array
@@ -52,23 +55,36 @@ def joint_acts(topology, acts, armature, q, v, h, stretch, tau, diagonal):
     implicit, so stable for any K and D): (M + h D + h^2 K) a = feed - D v - K (x + h v). With h = 0 they are explicit.
     `stretch` is scratch of length nv.
     """
-    stiffness, damping, dry, feed = acts.stiffness, acts.damping, acts.friction, acts.feed
-    springy = False
+    feed = acts.feed
     for k in range(v.shape[0]):
-        springy |= stiffness[k] != 0.0
-    if springy:
+        tau[k] = feed[k]
+        diagonal[k] = armature[k]
+    if acts.damping.shape[0] > 0:
+        _dampers(acts.damping, acts.friction, v, h, tau, diagonal)
+    if acts.stiffness.shape[0] > 0:
         difference(topology, acts.rest, q, stretch)
+        _springs(acts.stiffness, stretch, v, h, tau, diagonal)
+
+
+@kernel
+def _dampers(damping, dry, v, h, tau, diagonal):
     for k in range(v.shape[0]):
-        spring, damper, friction = stiffness[k], damping[k], dry[k]
-        if friction > 0.0:
+        damper = damping[k]
+        if dry[k] > 0.0:
             if h > 0.0:
-                damper += friction / max(abs(v[k]), CREEP)
+                damper += dry[k] / max(abs(v[k]), CREEP)
             else:
-                damper += friction / math.sqrt(v[k] * v[k] + CREEP * CREEP)
-        tau[k] = feed[k] - (damper + h * spring) * v[k]
-        if springy:
-            tau[k] -= spring * stretch[k]
-        diagonal[k] = armature[k] + h * (damper + h * spring)
+                damper += dry[k] / math.sqrt(v[k] * v[k] + CREEP * CREEP)
+        tau[k] -= damper * v[k]
+        diagonal[k] += h * damper
+
+
+@kernel
+def _springs(stiffness, stretch, v, h, tau, diagonal):
+    for k in range(v.shape[0]):
+        spring = stiffness[k]
+        tau[k] -= spring * (stretch[k] + h * v[k])
+        diagonal[k] += h * h * spring
 
 
 @kernel

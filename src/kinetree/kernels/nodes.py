@@ -112,3 +112,19 @@ ROOM_B7 = 600
 ROOM_Q = 642  # 49: turns s from the axes of one body to those of another
 ROOM_E7 = 691  # 49
 ROOM_S7 = 740  # 7
+
+# --- marks: int64 (nnodes, MARKS), where a node stands at this moment
+ACTIVE = 0  # 1: its joint is simulated
+CHOSEN = 1  # 1: it was met on the way down from the root in the choice that is being made
+FORCED = 2  # number of the update in which a force acted inside it
+MARKS = 3
+
+# --- flat: what a hybrid body is while its active joints do not change; one row of `sizes`, int64
+FLAT_LINKS = 0
+FLAT_Q = 1
+FLAT_V = 2
+FLAT_ACTIVE = 3  # length of the list of active nodes, parents first
+FLAT_FRONT = 4  # length of the list of rigid nodes below them
+FLAT_JOINTS = 5  # active nodes that have a joint
+UPDATES = 6  # updates so far
+SIZES = 8

@@ -151,7 +151,7 @@ def passive_join(node, tree, units, weights, tau, nodes, metrics, passive, room)
     ROOM_A, ROOM_G and ROOM_NEAR must hold what `dca.meet` and `metric_quadratic` left there for this node.
     """
     kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
-    T, L, Delta, C7, B7, Q = to.ROOM_T, to.ROOM_L, to.ROOM_DELTA, to.ROOM_C7, to.ROOM_B7, to.ROOM_Q
+    T, L, Delta, C7, B7 = to.ROOM_T, to.ROOM_L, to.ROOM_DELTA, to.ROOM_C7, to.ROOM_B7
     join_rigid(node, tree, nodes, passive, room)
     # C7 = B2A + C - B1B and later P2A - P1B, in the frame of B's head, as functions of s in the head's axes
     _turn_squares(passive, node, to.RIGHT_POSE, room)
