@@ -67,23 +67,44 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
     Returns (steps done, rows written, -1), with a degree of freedom that diverged or -2 - link for a singular joint
     in place of -1; `q` and `v` are then at the last good state.
     """
-    rows = 0
+    # out of the tuples once: an array that is taken out of one in the loop is counted as used and freed at every step
+    topology, constants, armature, links, axes = body.topology, body.constants, body.armature, work.links, work.axes
+    body_links, poses, external = body.body_links, body.body_poses_in_link, acts.external
+    tau, diagonal, stretch, a, feed = work.tau, work.diagonal, work.stretch, work.a, acts.feed
     before = work.stages[work.stages.shape[0] - 1]
+    plain = acts.damping.shape[0] == 0 and acts.stiffness.shape[0] == 0
+    alone = acts.springs.shape[0] == 0 and acts.wrenches.shape[0] == 0
+    first_order = integrator == SEMI_IMPLICIT or integrator == EULER
+    implicit = dt if integrator == SEMI_IMPLICIT else 0.0
+    rows = 0
     nq, nv = q.shape[0], v.shape[0]
     for step in range(steps):
         time = start + (first + step) * dt
-        before[:nq] = q
-        before[nq : nq + nv] = v
-        if integrator == SEMI_IMPLICIT:
-            bad = accelerations(body, acts, q, v, time, gravity, dt, work, work.a)
+        for k in range(nq):
+            before[k] = q[k]
+        for k in range(nv):
+            before[nq + k] = v[k]
+        if first_order:  # `accelerations`, written out
+            prepare_links(topology, constants, q, v, links, axes)
+            if external.shape[0] > 0:
+                subtract_external(external, body_links, poses, links)
+            if not alone:
+                body_acts(topology, acts, v, time, links, axes)
+            if plain:
+                for k in range(nv):
+                    tau[k] = feed[k]
+                    diagonal[k] = armature[k]
+            else:
+                joint_acts(topology, acts, armature, q, v, implicit, stretch, tau, diagonal)
+            bad = eliminate_joints(topology, diagonal, tau, links, axes)
+            if bad < 0:
+                accelerate(topology, gravity, links, axes, a)
+            if integrator == EULER:
+                integrate(topology, q, v, dt, q)
             for k in range(nv):
-                v[k] += dt * work.a[k]
-            integrate(body.topology, q, v, dt, q)
-        elif integrator == EULER:
-            bad = accelerations(body, acts, q, v, time, gravity, 0.0, work, work.a)
-            integrate(body.topology, q, v, dt, q)
-            for k in range(nv):
-                v[k] += dt * work.a[k]
+                v[k] += dt * a[k]
+            if integrator == SEMI_IMPLICIT:
+                integrate(topology, q, v, dt, q)
         elif integrator == RK4:
             bad = _rk4(body, acts, q, v, time, dt, gravity, work)
         else:
@@ -96,8 +117,10 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
             v[:] = before[nq : nq + nv]
             return step, rows, fault
         if every > 0 and (first + step + 1) % every == 0:
-            record[rows, :nq] = q
-            record[rows, nq:] = v
+            for k in range(nq):
+                record[rows, k] = q[k]
+            for k in range(nv):
+                record[rows, nq + k] = v[k]
             rows += 1
     return steps, rows, -1
 
