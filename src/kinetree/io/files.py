@@ -1,11 +1,9 @@
-"""Read and write whole files, with errors that say what is wrong with which file."""
+"""Read whole files, with errors that say what is wrong with which file."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from ..errors import FileFormatError
@@ -46,22 +44,3 @@ def as_text(path: object, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file in one piece: a reader sees the old content or the new, never half of it."""
-    place = Path(path)
-    temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)  # mkstemp makes a private file; a model is as public as any other
-        Path(temporary).replace(place)
-    except (OSError, ValueError) as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink(missing_ok=True)
-        raise FileFormatError(path, "", f"cannot be written: {error}") from None

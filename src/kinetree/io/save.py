@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 
 from ..errors import ArgumentError
+from ..files import whole_file
 from ..model.model import Model
-from .files import write_text
 from .write_mjcf import write_mjcf
 from .write_urdf import write_urdf
 
@@ -29,7 +29,8 @@ def save(model: Model, path: str | os.PathLike[str]) -> Path:
     if writer is None:
         raise ArgumentError(f"{target}: a model is saved as {', '.join(WRITERS)}, not {target.suffix!r}")
     written = writer(model)
-    write_text(target, written.text)
+    with whole_file(target) as temporary:
+        temporary.write_text(written.text, encoding="utf-8", newline="\n")
     for line in written.notes.lines():
         warnings.warn(f"{target}: {line}", stacklevel=2)
     return target
