@@ -15,6 +15,9 @@ import numpy as np
 from .errors import FileFormatError
 
 FORMAT = 1  # of the archives; a newer one is refused
+DAMAGE = (  # what reading a file raises where its insides are not what they should be
+    LookupError, TypeError, ValueError, AttributeError, OverflowError, EOFError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @contextmanager
@@ -47,10 +50,19 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     try:
         with np.load(place, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, *DAMAGE) as error:
         raise FileFormatError(place, "", f"is not a file that kinetree wrote ({error})") from None
     if str(arrays.get("kind")) != kind:
         raise FileFormatError(place, "kind", f"holds a {arrays.get('kind', 'thing of unknown kind')}, not a {kind}")
-    if int(arrays.get("format", 0)) > FORMAT:
-        raise FileFormatError(place, "format", "was written by a newer kinetree: update this one")
+    check_format(place, arrays.get("format"))
     return arrays
+
+
+def check_format(path: str | os.PathLike[str], number: Any) -> None:
+    """Refuse the file of a newer kinetree, and one that does not say which it is of."""
+    try:
+        newer = int(number) > FORMAT
+    except (TypeError, ValueError):
+        raise FileFormatError(path, "format", f"is {number!r} instead of a number: save the file again") from None
+    if newer:
+        raise FileFormatError(path, "format", "was written by a newer kinetree: update this one")

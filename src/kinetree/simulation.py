@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from . import forces as _forces
-from .arguments import GRAVITY, as_array, as_gravity, as_vector, check_state
+from .arguments import GRAVITY, as_array, as_finite, as_gravity, as_vector, check_state
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
-from .files import read_archive, write_archive
+from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback
 from .full import Full, Outcome
 from .kernels import layout as at
@@ -283,7 +283,7 @@ class Simulation:
                 [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
             ],
         }  # fmt: skip
-        text = np.frombuffer(json.dumps(saved).encode(), dtype=np.uint8)
+        text = np.frombuffer(json.dumps(saved, default=lambda number: number.tolist()).encode(), dtype=np.uint8)
         stepper = {f"stepper.{key}": value for key, value in self._stepper.snapshot().items()}
         states = {"q": self._q, "v": self._v, "simulation": text}
         return write_archive(path, "simulation", states | stepper | model_to_arrays(self.model))
@@ -296,7 +296,7 @@ class Simulation:
             return cls._from_arrays(arrays, list(callbacks))
         except KinetreeError as error:
             raise FileFormatError(path, "", str(error)) from None
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except DAMAGE as error:
             raise FileFormatError(path, "", f"this simulation is damaged ({error}): save it again") from None
 
     @classmethod
@@ -312,13 +312,10 @@ class Simulation:
             method=_METHODS[kind](**options), integrator=saved["integrator"], tolerance=saved["tolerance"],
             forces=forces,
         )  # fmt: skip
-        simulation._start, simulation._steps = saved["start"], saved["steps"]
+        simulation._start, simulation._steps = float(as_finite(saved["start"], (), "start")), int(saved["steps"])
         simulation.rng.bit_generator.state = saved["rng"]
         for body, force, torque, point, frame, until in saved["applied"]:
-            simulation._applied.append(
-                Applied(body, np.array(force), np.array(torque), np.array(point), frame, until, simulation._remove)
-            )
-        simulation._acts = build_acts(simulation.model, forces, simulation._applied)
+            simulation.apply(body, force=force, torque=torque, point=point, frame=frame, until=until)
         prefix = "stepper."
         simulation._stepper.resume({k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)})
         return simulation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from ._late import call
 from .arguments import as_finite, check_state
 from .errors import ArgumentError, FileFormatError, missing_extra
-from .files import read_archive, whole_file, write_archive
+from .files import DAMAGE, read_archive, whole_file, write_archive
 from .model.archive import model_from_arrays, model_to_arrays
 from .model.model import Model
 from .typing import Array
@@ -70,6 +69,8 @@ class Trajectory:
 
     def at(self, time: float) -> tuple[Array, Array]:
         """Return the state at any time between the first and the last frame, interpolated on the manifold."""
+        if not len(self):
+            raise ArgumentError("the trajectory is empty: it has no state at any time")
         if not self.times[0] <= time <= self.times[-1]:
             raise ArgumentError(f"time {time} is outside of the trajectory, {self.times[0]} to {self.times[-1]} s")
         after = min(int(np.searchsorted(self.times, time, side="right")), len(self) - 1)
@@ -117,7 +118,7 @@ class Trajectory:
         arrays = read_archive(source, "trajectory")
         try:
             return cls(model_from_arrays(arrays), arrays["times"], arrays["q"], arrays["v"])
-        except (KeyError, IndexError, TypeError, ValueError, json.JSONDecodeError) as error:
+        except DAMAGE as error:
             raise FileFormatError(source, "", f"this trajectory is damaged ({error}): save it again") from None
 
     def render(self, path: str | os.PathLike[str], **options: Any) -> Path:
@@ -136,6 +137,7 @@ class Trajectory:
         for row in q:
             check_state(model, row)
         if v is None:
+            cls(model, times, q, np.zeros((len(q), model.nv)))  # refuse times that no velocity can be had from
             v = np.zeros((len(q), model.nv))
             for k in range(len(q) - 1):
                 step = call("kinetree.dynamics:difference", model, q[k], q[k + 1])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileFormatError, missing_extra
-from ..files import FORMAT
+from ..files import DAMAGE, FORMAT, check_format
 from ..model.archive import model_from_arrays, model_to_arrays
 from ..trajectory import Trajectory, column_names
 
@@ -52,11 +52,15 @@ def read_trajectory(path: Path) -> Trajectory:
     if note is None:
         raise FileFormatError(path, "metadata", "is a table of something else: kinetree did not write it")
     try:
-        packed = base64.b64decode(json.loads(note)["model"])
+        facts = json.loads(note)
+        check_format(path, facts["format"])
+        packed = base64.b64decode(facts["model"])
         with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
             model = model_from_arrays({name: archive[name] for name in archive.files})
         data = np.column_stack([column.to_numpy() for column in table.columns])
         q_end = 1 + model.nq
         return Trajectory(model, data[:, 0].copy(), data[:, 1:q_end].copy(), data[:, q_end:].copy())
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except FileFormatError:
+        raise
+    except DAMAGE as error:
         raise FileFormatError(path, "", f"this trajectory is damaged ({error}): save it again") from None
