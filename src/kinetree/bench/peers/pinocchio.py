@@ -193,7 +193,7 @@ class PinocchioTwin:
         frame = self.model.getFrameId(self.ours.names[body], pin.FrameType.BODY)
         theirs = pin.computeFrameJacobian(
             self.model, self.data, self.configuration(q), frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        )
+        ).reshape(6, -1)  # one column comes as a vector
         matrix, _ = self.translation(q, np.zeros(self.ours.nv))
         return np.vstack((theirs[3:], theirs[:3])) @ matrix
 
