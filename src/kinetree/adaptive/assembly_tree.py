@@ -48,7 +48,7 @@ class AssemblyTree:
     @property
     def height(self) -> int:
         """Height of the tallest tree of the forest."""
-        return int(self.heights.max())
+        return int(self.heights.max(initial=0))
 
 
 def build_units(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +65,7 @@ def build_units(model: Model) -> tuple[np.ndarray, np.ndarray]:
         )
     last = np.flatnonzero(~massless)
     unit_of_link = np.cumsum(~massless) - (~massless)
-    first = np.concatenate(([0], last[:-1] + 1))
+    first = np.concatenate(([0], last[:-1] + 1))[: len(last)]  # a model may have no joint at all
     parent_link = topology[first, at.PARENT]
     parent = np.where(parent_link < 0, -1, unit_of_link[parent_link])
     count = np.array([topology[a : b + 1, at.DOF].sum() for a, b in zip(first, last, strict=True)], dtype=np.int64)
@@ -94,7 +94,7 @@ def build_tree(model: Model) -> AssemblyTree:
     builder = _Builder(units[:, to.UP].tolist())
     roots = builder.build()
     tree = np.zeros((len(builder.nodes), to.TREE), dtype=np.int64)
-    tree[:, [to.KIND, to.LEFT, to.RIGHT, to.UNIT, to.HEAD, to.TAIL]] = builder.nodes
+    tree[:, [to.KIND, to.LEFT, to.RIGHT, to.UNIT, to.HEAD, to.TAIL]] = np.reshape(builder.nodes, (-1, 6))
     nodes = np.arange(len(tree))
     tree[:, to.PARENT] = -1
     for side in (to.LEFT, to.RIGHT):
@@ -103,7 +103,7 @@ def build_tree(model: Model) -> AssemblyTree:
     joints = (tree[:, to.KIND] != to.LEAF) & (tree[:, to.UNIT] >= 0)
     units[tree[joints, to.UNIT], to.JOINT] = nodes[joints]
     tree[:, to.ROOT_OF] = topology_tree(model, units)[tree[:, to.HEAD]]
-    return AssemblyTree(model, units, tree, np.array(builder.share), np.array(roots), unit_of_link)
+    return AssemblyTree(model, units, tree, np.array(builder.share), np.array(roots, dtype=np.int64), unit_of_link)
 
 
 def topology_tree(model: Model, units: np.ndarray) -> np.ndarray:

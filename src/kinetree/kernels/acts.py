@@ -82,9 +82,9 @@ def _dampers(damping, dry, v, h, tau, diagonal):
 @kernel
 def _springs(stiffness, stretch, v, h, tau, diagonal):
     for k in range(v.shape[0]):
-        spring = stiffness[k]
-        tau[k] -= spring * (stretch[k] + h * v[k])
-        diagonal[k] += h * h * spring
+        stiff = stiffness[k]
+        tau[k] -= stiff * (stretch[k] + h * v[k])
+        diagonal[k] += h * h * stiff
 
 
 @kernel
@@ -95,18 +95,24 @@ def body_acts(topology, acts, v, time, links, axes):
         place_links(topology, links)
         velocity_links(topology, v, links, axes)
         for k in range(acts.springs.shape[0]):
-            _spring(acts.springs[k], acts.spring_links[k, 0], acts.spring_links[k, 1], links)
+            spring(acts.springs[k], acts.spring_links[k, 0], acts.spring_links[k, 1], links)
     for k in range(acts.wrenches.shape[0]):
         row, i = acts.wrenches[k], acts.wrench_links[k, 0]
         if time >= row[UNTIL] or i < 0:
             continue
-        fx, fy, fz = row[PUSH], row[PUSH + 1], row[PUSH + 2]
-        tx, ty, tz = row[TORQUE], row[TORQUE + 1], row[TORQUE + 2]
-        if acts.wrench_links[k, 1] == 1:
-            fx, fy, fz = _turn(links[i], fx, fy, fz)
-            tx, ty, tz = _turn(links[i], tx, ty, tz)
-        rx, ry, rz = _turn(links[i], row[POINT], row[POINT + 1], row[POINT + 2])
-        _push(links[i], tx, ty, tz, rx, ry, rz, fx, fy, fz)
+        wrench(row, acts.wrench_links[k, 1] == 1, links[i])
+
+
+@kernel
+def wrench(row, in_link, link):
+    """Apply a row of the table of wrenches to a link's row; `in_link` says that it is given in the link's axes."""
+    fx, fy, fz = row[PUSH], row[PUSH + 1], row[PUSH + 2]
+    tx, ty, tz = row[TORQUE], row[TORQUE + 1], row[TORQUE + 2]
+    if in_link:
+        fx, fy, fz = _turn(link, fx, fy, fz)
+        tx, ty, tz = _turn(link, tx, ty, tz)
+    rx, ry, rz = _turn(link, row[POINT], row[POINT + 1], row[POINT + 2])
+    _push(link, tx, ty, tz, rx, ry, rz, fx, fy, fz)
 
 
 @kernel
@@ -142,7 +148,7 @@ def _end(row, x, y, z):
 
 
 @kernel
-def _spring(row, a, b, links):
+def spring(row, a, b, links):
     """Pull the points together: f = k (length - rest) + d (rate of length).
 
     With rest = 0 the damping acts in every direction, on both bodies at the point half way between, so that it takes

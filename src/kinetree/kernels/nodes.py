@@ -115,16 +115,18 @@ ROOM_S7 = 740  # 7
 
 # --- marks: int64 (nnodes, MARKS), where a node stands at this moment
 ACTIVE = 0  # 1: its joint is simulated
-CHOSEN = 1  # 1: it was met on the way down from the root in the choice that is being made
-FORCED = 2  # number of the update in which a force acted inside it
+CHOSEN = 1  # number of the choice in which it was last met on the way down from the root
+FORCED = 2  # number of the update in which a force last acted inside it
 MARKS = 3
 
-# --- flat: what a hybrid body is while its active joints do not change; one row of `sizes`, int64
-FLAT_LINKS = 0
-FLAT_Q = 1
-FLAT_V = 2
-FLAT_ACTIVE = 3  # length of the list of active nodes, parents first
-FLAT_FRONT = 4  # length of the list of rigid nodes below them
-FLAT_JOINTS = 5  # active nodes that have a joint
-UPDATES = 6  # updates so far
-SIZES = 8
+# --- sizes: int64 (SIZES,), of the hybrid body as it is now
+LINKS = 0  # of the flattened body
+COORDINATES = 1
+VELOCITIES = 2
+ACTIVES = 3  # length of the list of active nodes, parents first
+FRONTS = 4  # length of the list of the rigid nodes below them
+JOINTS = 5  # active nodes that have a joint
+PULLS = 6  # springs that act on something that moves
+COUNTER = 7  # numbers the choices, updates and flattenings
+FORCES = 8  # length of the list of nodes that a force acts inside
+SIZES = 10
