@@ -86,3 +86,11 @@ def test_bodies_without_inverse_inertia_are_refused_by_name():
     q, v = model.random_state(0)
     with pytest.raises(kt.errors.ModelError, match=r"'bob'.*singular"):
         kt.forward_dynamics(model, q, v, method="dca")
+
+
+def test_a_model_without_joints_has_no_accelerations():
+    """A body that is welded to the world has an assembly tree without nodes."""
+    model = kt.ModelBuilder().body("rock", mass=1, inertia=(1, 1, 1)).build()
+    assembly = build_tree(model)
+    assert len(assembly.tree) == len(assembly.roots) == assembly.height == 0
+    assert kt.forward_dynamics(model, [], [], method="dca").shape == (0,)
