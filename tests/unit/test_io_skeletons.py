@@ -198,6 +198,13 @@ def test_small_bvh(tmp_path: Path) -> None:
         (":hierarchy", ":hierarchie", "no ASF section"),
         ("(-45 90)", "(-45)", "2 dof and 3 limits"),
         ("axis 0 0 90 XYZ", "axis 0 0 90 XXZ", "not like XYZ"),
+        ("length 2.0", "length -2.0", "line 5.*the unit of length must be positive"),
+        ("order TX TY TZ", "order TX TX TZ", "the root's order is"),
+        ("    length 20\n", "", "bone 'thigh' has no length"),
+        ("    name thigh\n", "", "a bone needs a name"),
+        ("  end\n  begin\n    id 2", "  begin\n    id 2", "a bone begins before the last one ended"),
+        ("length 10", "length -10", "a length that is not negative"),
+        ("(-45 90)", "(-45 x)", "the limits of bone 'thigh' are not numbers"),
     ],
 )
 def test_broken_asf(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -217,6 +224,8 @@ def test_broken_asf(tmp_path: Path, old: str, new: str, message: str) -> None:
         ("thigh 90 0", "shin 90 0", "no moving bone 'shin'"),
         ("thigh 90 0", "thigh 90 0\nthigh 1 2", "stands twice"),
         ("1\nroot", "root", "no frame number"),
+        ("thigh 90 0", "thigh x 0", "needs 2 finite numbers"),
+        (SMALL_AMC[SMALL_AMC.index("1\n") :], "", "there are no frames in this file"),
     ],
 )
 def test_broken_amc(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -240,6 +249,10 @@ def test_broken_amc(tmp_path: Path, old: str, new: str, message: str) -> None:
         ("Zrotation Yrotation Xrotation\n  JOINT", "Zrotation Zrotation Xrotation\n  JOINT", "twice"),
         ("MOTION", "}\nMOTION", "after the first hierarchy"),
         ("    }\n  }\n}\n", "", "cut off"),
+        ("JOINT knee", "JOINT", "line 7.*a joint needs a name"),
+        ("Frames: 2", "Frames: two", "MOTION needs 'Frames: n' and 'Frame Time: seconds'"),
+        ("10 20 30 0 0 0 0 0 90", "10 20 30 0 0 0 0 0 x", "needs 9 finite"),
+        (SMALL_BVH[SMALL_BVH.index("MOTION") :], "", "there is no MOTION in this file"),
     ],
 )
 def test_broken_bvh(tmp_path: Path, old: str, new: str, message: str) -> None:
