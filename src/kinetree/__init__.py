@@ -25,6 +25,7 @@ _HOMES = {
     ),
     "kinetree.simulation": ("Simulation", "Full"),
     "kinetree.trajectory": ("Trajectory",),
+    "kinetree.adaptive.method": ("Adaptive",),
 }  # fmt: skip
 _MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -34,6 +35,7 @@ __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
+    from .adaptive.method import Adaptive as Adaptive
     from .dynamics import (
         body_accelerations as body_accelerations,
     )

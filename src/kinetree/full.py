@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,6 +31,46 @@ class Outcome(NamedTuple):
     steps: int
     rows: int
     fault: int
+
+
+class Stepper(Protocol):
+    """What a simulation needs of a method once it is prepared for a model."""
+
+    def advance(
+        self,
+        acts: Acts,
+        q: Array,
+        v: Array,
+        start: float,
+        first: int,
+        dt: float,
+        steps: int,
+        gravity: Sequence[float],
+        record: Array,
+        every: int,
+    ) -> Outcome:
+        """Take steps in place, recording every `every`-th state."""
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Names of the joints that are simulated now."""
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """What was computed so far."""
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return what must be saved to continue to the bit."""
+
+    def resume(self, saved: dict[str, Array]) -> None:
+        """Take over what `snapshot` returned."""
+
+
+class Method(Protocol):
+    """A way to simulate: a small dataclass of options that makes a stepper for a model."""
+
+    def stepper(self, model: Model, integrator: str, tolerance: float) -> Stepper:
+        """Allocate what stepping `model` needs."""
 
 
 @dataclass(frozen=True)

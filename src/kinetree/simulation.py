@@ -7,7 +7,8 @@ import os
 import sys
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from .arguments import GRAVITY, as_array, as_finite, as_gravity, as_vector, chec
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback
-from .full import Full, Outcome
+from .full import Full, Method, Outcome
 from .kernels import layout as at
 from .model.archive import model_from_arrays, model_to_arrays
 from .model.model import Model
@@ -55,7 +56,7 @@ class Simulation:
         *,
         dt: float = 1e-3,
         gravity: ArrayLike = GRAVITY,
-        method: Full | None = None,
+        method: Method | None = None,
         integrator: Literal["semi_implicit", "euler", "rk4", "rk45"] = "semi_implicit",
         forces: Sequence[Any] = (),
         tolerance: float = 1e-8,
@@ -277,7 +278,7 @@ class Simulation:
         saved = {
             "dt": self.dt, "gravity": self.gravity, "integrator": self.integrator, "tolerance": self.tolerance,
             "start": self._start, "steps": self._steps, "rng": self.rng.bit_generator.state,
-            "method": [type(self.method).__name__, asdict(self.method)],
+            "method": [type(self.method).__name__, _options(self.method)],
             "forces": [_force_to_text(force) for force in self._forces],
             "applied": [
                 [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
@@ -309,8 +310,8 @@ class Simulation:
         kind, options = saved["method"]
         simulation = cls(
             model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],
-            method=_METHODS[kind](**options), integrator=saved["integrator"], tolerance=saved["tolerance"],
-            forces=forces,
+            method=getattr(import_module(_METHODS[kind]), kind)(**options), integrator=saved["integrator"],
+            tolerance=saved["tolerance"], forces=forces,
         )  # fmt: skip
         simulation._start, simulation._steps = float(as_finite(saved["start"], (), "start")), int(saved["steps"])
         simulation.rng.bit_generator.state = saved["rng"]
@@ -325,11 +326,15 @@ class Simulation:
         return f"<Simulation at {self.time:g} s: {self.model!r}, {self.method!r}, {self.integrator}, dt={self.dt:g}>"
 
 
-_METHODS = {"Full": Full}
+_METHODS = {"Full": "kinetree.full", "Adaptive": "kinetree.adaptive.method"}
 _FORCES = {
     name: getattr(_forces, name)
     for name in ("Gravity", "Spring", "JointSpring", "JointDamping", "JointPD", "JointTorque")
 }
+
+
+def _options(method: Any) -> dict[str, Any]:
+    return {item.name: getattr(method, item.name) for item in fields(method)}
 
 
 def _force_to_text(force: Any) -> list[Any]:

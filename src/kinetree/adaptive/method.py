@@ -31,10 +31,11 @@ from .dca import make_nodes, refuse_massless
 class Adaptive:
     """Simulate the joints that matter most: a number of them, or as many as an error asks for.
 
-    `joints` is the most that may move (free roots always do, and count), `error` the norm of the joint accelerations
-    that may be neglected [rad/s2, m/s2]; give one or both. Every `update_every` steps the joints are chosen anew, by
-    their accelerations (`acceleration_joints` of them, `joints` if None), then by their velocities. `weights` maps
-    names of joints to how much they count: a number, or a symmetric positive definite matrix.
+    `joints` is the most that may move (free roots always do, and count; hinges in a row without mass between
+    them count as one), `error` the norm of the joint accelerations that may be neglected [rad/s2, m/s2]; give one or
+    both. Every `update_every` steps the joints are chosen anew, by their accelerations (`acceleration_joints` of them,
+    `joints` if None), then by their velocities. `weights` maps names of joints to how much they count: a number, or a
+    symmetric positive definite matrix.
     """
 
     joints: int | None = None
@@ -85,7 +86,8 @@ class AdaptiveStepper:
         self.steps = 0
         self._acts: Acts | None = None
         self._small: Small | None = None
-        self._known: tuple[Any, ...] = ()
+        self._known: tuple[Array, Array] | None = None
+        self._resumed = False
 
     def advance(
         self,
@@ -122,10 +124,9 @@ class AdaptiveStepper:
 
     def _prepare(self, acts: Acts, q: Array, v: Array, dt: float) -> Small:
         """Compute everything anew where the user changed the state or the forces; returns the room to step in."""
-        same = self._small is not None and acts is self._acts
-        if same and np.array_equal(q, self._known[0]) and np.array_equal(v, self._known[1]):
-            assert self._small is not None
-            return self._small
+        if self._small is not None and self._known is not None and acts is self._acts:
+            if np.array_equal(q, self._known[0]) and np.array_equal(v, self._known[1]):
+                return self._small
         model = self.model
         if len(acts.external):
             raise ArgumentError(
@@ -137,7 +138,8 @@ class AdaptiveStepper:
         self._small = _small(model, self.integrator, len(self.assembly.units), acts)
         self._acts = acts
         h = dt if self.integrator == steppers.SEMI_IMPLICIT else 0.0
-        bad = _adaptive.start(self.body, acts, self.forest, self._small, q, v, h)
+        bad = _adaptive.start(self.body, acts, self.forest, self._small, q, v, h, self._resumed)
+        self._resumed = False
         if bad >= 0:
             joint = model.body_joint_names[model.topology[self.assembly.units[bad, to.LAST], at.BODY]]
             raise SingularError(f"joint {joint!r} has no inertia to move in this configuration")
@@ -172,6 +174,17 @@ class AdaptiveStepper:
             "seconds_per_step": self.seconds / self.steps if self.steps else 0.0,
         }
 
+    def snapshot(self) -> dict[str, Array]:
+        """Return what must be saved so that the motion continues to the bit: which nodes are active."""
+        marks = self.forest.marks[:, to.ACTIVE].copy()
+        return {"control": self.control.copy(), "totals": self.totals.copy(), "active": marks}
+
+    def resume(self, saved: dict[str, Array]) -> None:
+        """Take over what `snapshot` returned."""
+        self.control[:], self.totals[:] = saved["control"], saved["totals"]
+        self.forest.marks[:, to.ACTIVE] = saved["active"]
+        self._resumed = bool(saved["active"].any())
+
 
 def _forest(assembly: AssemblyTree, weights: Mapping[str, Any] | None) -> Forest:
     n, m = len(assembly.tree), len(assembly.units)
@@ -185,13 +198,14 @@ def _forest(assembly: AssemblyTree, weights: Mapping[str, Any] | None) -> Forest
         if assembly.share[node] > 0:
             leaves[assembly.tree[node, to.UNIT]] = node
     matrices = _weights(assembly, weights)
-    trees = int(assembly.tree[:, to.ROOT_OF].max()) + 1
-    return Forest(
+    trees = len(assembly.roots)
+    values: list[Any] = [
         assembly.tree, assembly.units, assembly.roots, leaves, assembly.unit_of_link, matrices, matrices,
         np.ones(trees), nodes, metrics, passive, np.zeros((n, to.MARKS), dtype=np.int64),
         np.zeros((m, 2), dtype=np.int64), np.zeros(to.SIZES, dtype=np.int64), np.zeros((3, n), dtype=np.int64),
         np.zeros(n), np.zeros(n, dtype=np.int64), room,
-    )  # fmt: skip
+    ]  # fmt: skip
+    return Forest(*values)
 
 
 def _weights(assembly: AssemblyTree, weights: Mapping[str, Any] | None) -> Array:
@@ -204,7 +218,9 @@ def _weights(assembly: AssemblyTree, weights: Mapping[str, Any] | None) -> Array
         matrix = np.asarray(value, dtype=float)
         matrix = matrix * np.eye(count) if matrix.ndim == 0 else matrix
         if matrix.shape != (count, count):
-            raise ArgumentError(f"the weight of joint {joint!r} has shape {matrix.shape}: give a number or {count}x{count}")
+            raise ArgumentError(
+                f"the weight of joint {joint!r} has shape {matrix.shape}: give a number or a {count} x {count} matrix"
+            )
         if not np.isfinite(matrix).all() or np.abs(matrix - matrix.T).max() > 1e-12 * np.abs(matrix).max():
             raise ArgumentError(f"the weight of joint {joint!r} is not a finite symmetric matrix")
         if np.linalg.eigvalsh(matrix)[0] <= 0:
@@ -220,11 +236,12 @@ def _small(model: Model, integrator: int, units: int, acts: Acts) -> Small:
     ns, nw = len(acts.springs), len(acts.wrenches)
     rows = steppers.STAGES[integrator]
     whole = [np.zeros(nv) for _ in range(5)]
-    return Small(
+    values: list[Any] = [
         np.zeros((n, at.TOPOLOGY), dtype=np.int64), np.zeros((n, at.CONSTANTS)), np.zeros(nq, dtype=np.int64),
         np.zeros(nv, dtype=np.int64), np.zeros(nq), np.zeros(nv), np.zeros((n, at.LINKS)), np.zeros((nv, at.AXES)),
         *whole, np.zeros(rows * (nq + nv)), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nq), np.zeros(nv),
         np.zeros((ns, act.SPRINGS)), np.zeros((ns, 2), dtype=np.int64), np.zeros((ns, 2), dtype=np.int64),
         np.zeros((nw, act.WRENCHES)), np.zeros((nw, 2), dtype=np.int64), np.zeros((nw + 2 * ns, 12)),
         np.zeros((2, at.LINKS)), np.zeros((units, 6)), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((0, 6)),
-    )  # fmt: skip
+    ]  # fmt: skip
+    return Small(*values)

@@ -32,6 +32,8 @@ def families() -> tuple[Family, ...]:
         Family("kinematics and sums", _kinematics, "bodies.totals-*.nbi"),
         Family("dynamics", _dynamics, "aba.checked_aba-*.nbi"),
         Family("simulation", _simulation, "steppers.advance-*.nbi"),
+        Family("divide and conquer", _divide, "dca.dca-*.nbi"),
+        Family("adaptive simulation", _adaptive, "adaptive.advance-*.nbi"),
         Family("pictures", _pictures, "shade.shade-*.nbi"),
     )
 
@@ -111,6 +113,20 @@ def _simulation() -> None:
 
     for integrator in INTEGRATORS:
         Simulation(library.chain(3), integrator=integrator).run(0.002, record_every=1)  # type: ignore[arg-type]
+
+
+def _divide() -> None:
+    from .. import dynamics
+
+    model = library.chain(3)
+    dynamics.forward_dynamics(model, *model.random_state(0), method="dca")
+
+
+def _adaptive() -> None:
+    from ..adaptive.method import Adaptive
+    from ..simulation import Simulation
+
+    Simulation(library.chain(3), method=Adaptive(joints=1)).step()
 
 
 def _pictures() -> None:

@@ -89,8 +89,8 @@ class Plan(NamedTuple):
 
 
 @kernel
-def start(body, acts, forest, small, q, v, h):
-    """Compute what every node answers, with all joints active; returns a singular unit or -1."""
+def start(body, acts, forest, small, q, v, h, marked):
+    """Compute what every node answers, with all joints active unless they are `marked`; a singular unit or -1."""
     tree, units, nodes, metrics, room = forest.tree, forest.units, forest.nodes, forest.metrics, forest.room
     for k in range(v.shape[0]):
         small.full_tau[k] = 0.0
@@ -100,7 +100,8 @@ def start(body, acts, forest, small, q, v, h):
         if tree[node, to.KIND] == to.LEAF:
             forest.marks[node, to.ACTIVE] = 0
             continue
-        forest.marks[node, to.ACTIVE] = 1
+        if not marked:
+            forest.marks[node, to.ACTIVE] = 1
         if not rigidify(
             node, tree, units, body.topology, body.constants, small.full_diagonal, q, small.full_tau,
             forest.acceleration_weights, nodes, metrics, forest.passive, room,
@@ -115,14 +116,14 @@ def joint_at_rest(unit, units, topology, acts, armature, q, h, small):
     """Write the force and effective rotor inertia of a joint that does not move."""
     for i in range(units[unit, to.FIRST], units[unit, to.LAST] + 1):
         if acts.stiffness.shape[0] > 0:
-            difference(topology[i : i + 1], acts.rest, q, small.momentum)
+            difference(topology[i : i + 1], acts.rest, q, small.stretch)
         for k in range(topology[i, at.V], topology[i, at.V] + topology[i, at.DOF]):
             small.full_tau[k] = acts.feed[k]
             small.full_diagonal[k] = armature[k]
             if acts.damping.shape[0] > 0:
                 small.full_diagonal[k] += h * (acts.damping[k] + acts.friction[k] / CREEP)
             if acts.stiffness.shape[0] > 0:
-                small.full_tau[k] -= acts.stiffness[k] * small.momentum[k]
+                small.full_tau[k] -= acts.stiffness[k] * small.stretch[k]
                 small.full_diagonal[k] += h * h * acts.stiffness[k]
 
 
@@ -209,7 +210,7 @@ def choose_accelerations(body, acts, forest, small, plan, q, v, time, gravity, h
     """
     hybrid, inner = small_body(forest, small), small_acts(acts, forest, small)
     work = small_work(forest, small, 1)
-    n, nq, nv = forest.sizes[to.LINKS], forest.sizes[to.COORDINATES], forest.sizes[to.VELOCITIES]
+    nq, nv = forest.sizes[to.COORDINATES], forest.sizes[to.VELOCITIES]
     prepare_links(hybrid.topology, hybrid.constants, small.q[:nq], small.v[:nv], work.links, work.axes)
     if inner.springs.shape[0] > 0:
         write_axes(hybrid.topology, work.links, work.axes)
@@ -222,10 +223,11 @@ def choose_accelerations(body, acts, forest, small, plan, q, v, time, gravity, h
         small.full_tau[small.v_of[k]] = work.tau[k]
         small.full_diagonal[small.v_of[k]] = work.diagonal[k]
     forest.sizes[to.FORCES] = 0
-    if inner.springs.shape[0] > 0 or inner.wrenches.shape[0] > 0:
+    if acts.springs.shape[0] > 0 or acts.wrenches.shape[0] > 0:
         forces_inside(
-            inner, time, work.links, small.pair, small.act_poses, forest.unit_of_link, forest.leaves, acts.spring_links,
-            acts.wrench_links, small.kept, forest.tree, forest.marks, forest.sizes, forest.lists, small.unit_wrenches,
+            small.springs, small.spring_links, small.wrenches, small.wrench_links, small.kept, small.act_poses,
+            acts.spring_links, acts.wrench_links, time, work.links, small.pair, forest.unit_of_link, forest.leaves,
+            forest.tree, forest.marks, forest.sizes, forest.lists, small.unit_wrenches,
         )  # fmt: skip
     else:
         forest.sizes[to.COUNTER] += 1
@@ -237,13 +239,13 @@ def choose_accelerations(body, acts, forest, small, plan, q, v, time, gravity, h
         )
     linear_pass(
         tree, units, topology, constants, v, small.full_tau, gravity, weights, nodes, metrics, forest.passive,
-        forest.marks, forest.groups, forest.sizes, forest.lists, work.links, small.unit_wrenches, q, room,
+        forest.marks, forest.groups, forest.roots, forest.sizes, forest.lists, work.links, small.unit_wrenches, q, room,
     )  # fmt: skip
-    left = choose_by_acceleration(
+    return choose_by_acceleration(
         tree, units, small.full_tau, weights, forest.scale, nodes, metrics, forest.passive, forest.marks, forest.roots,
-        forest.sizes, forest.keys, forest.items, plan.acceleration_joints, plan.acceleration_error, small.momentum, room,
+        forest.sizes, forest.keys, forest.items, plan.acceleration_joints, plan.acceleration_error, small.momentum,
+        room,
     )  # fmt: skip
-    return left
 
 
 @kernel
@@ -291,8 +293,6 @@ def narrow(body, acts, forest, small, plan, q, v, h):
     )  # fmt: skip
     for k in range(nv):
         small.momentum[small.v_of[k]] = small.a[k]
-    for k in range(nv):
-        small.full_tau[small.v_of[k]] = small.momentum[small.v_of[k]]
     for k in range(sizes[to.ACTIVES]):
         node = lists[0, k]
         if marks[node, to.CHOSEN] != now:
@@ -300,9 +300,6 @@ def narrow(body, acts, forest, small, plan, q, v, h):
             if unit >= 0:
                 for m in range(units[unit, to.COUNT]):
                     v[units[unit, to.FREEDOM + m]] = 0.0
-    for k in range(nv):  # what stays is kept before `joint_at_rest` writes over it
-        small.tau[k] = small.full_tau[small.v_of[k]]
-        small.stretch[k] = small.v_of[k]
     for k in range(sizes[to.ACTIVES] - 1, -1, -1):
         node = lists[0, k]
         if marks[node, to.CHOSEN] != now:
@@ -314,14 +311,12 @@ def narrow(body, acts, forest, small, plan, q, v, h):
                 forest.acceleration_weights, forest.nodes, forest.metrics, forest.passive, forest.room,
             ):  # fmt: skip
                 return max(tree[node, to.UNIT], 0)
-    for k in range(nv):
-        small.full_tau[int(small.stretch[k])] = small.tau[k]
     become(body, acts, forest, small, q, v)
     n, nq, nv = sizes[to.LINKS], sizes[to.COORDINATES], sizes[to.VELOCITIES]
     if n == 0:
         return -1
     for k in range(nv):
-        small.tau[k] = small.full_tau[small.v_of[k]]
+        small.tau[k] = small.momentum[small.v_of[k]]
         small.v[k] = 0.0
     prepare_links(small.flat[:n], small.chain[:n], small.q[:nq], small.v[:nv], small.links[:n], small.axes[:nv])
     bad = eliminate_joints(small.flat[:n], small.armature[:nv], small.tau[:nv], small.links[:n], small.axes[:nv])

@@ -121,7 +121,9 @@ def map_acts(
 ):  # fmt: skip
     """Rewrite springs and wrenches for the links of the hybrid body; `act_poses` takes the poses of what they hold.
 
-    `kept` says of each spring that acts which one it was, and whether its ends changed places. Rows of `act_poses`: first the wrenches, then two for each spring, in the order in which its ends are kept.
+    Springs that hold on to nothing that moves come last. `kept` says of each which one it was, and whether its ends
+    changed places. Rows of `act_poses`: first the wrenches, then two for each spring as given, in the order of its ends
+    as they are now.
     """
     for k in range(wrenches.shape[0]):
         for c in range(act.WRENCHES):
@@ -135,32 +137,37 @@ def map_acts(
                 _turn(act_poses, k, flat_wrenches, k, act.TORQUE)
                 _turn(act_poses, k, flat_wrenches, k, act.PUSH)
         flat_wrench_links[k, 0] = link
-    pulls = 0
+    pulls, still = 0, springs.shape[0]
     for k in range(springs.shape[0]):
-        row = wrenches.shape[0] + 2 * k
-        for c in range(act.SPRINGS):
-            flat_springs[pulls, c] = springs[k, c]
+        poses = wrenches.shape[0] + 2 * k
         a, b = spring_links[k, 0], spring_links[k, 1]
-        a = place_in_group(unit_of_link[a], leaves, tree, marks, groups, nodes, passive, act_poses, row, 0)
-        _move_point(act_poses, row, flat_springs, pulls, act.POINT_A)
+        a = place_in_group(unit_of_link[a], leaves, tree, marks, groups, nodes, passive, act_poses, poses, 0)
         if b >= 0:
-            b = place_in_group(unit_of_link[b], leaves, tree, marks, groups, nodes, passive, act_poses, row + 1, 0)
-            _move_point(act_poses, row + 1, flat_springs, pulls, act.POINT_B)
-        swapped = a < 0
+            b = place_in_group(unit_of_link[b], leaves, tree, marks, groups, nodes, passive, act_poses, poses + 1, 0)
+        if a < 0 and b < 0:
+            still -= 1
+            row = still
+        else:
+            row = pulls
+            pulls += 1
+        for c in range(act.SPRINGS):
+            flat_springs[row, c] = springs[k, c]
+        _move_point(act_poses, poses, flat_springs, row, act.POINT_A)
+        if spring_links[k, 1] >= 0:
+            _move_point(act_poses, poses + 1, flat_springs, row, act.POINT_B)
+        swapped = a < 0 and b >= 0
         if swapped:  # the first end is the one that moves
             a, b = b, a
             for c in range(3):
-                x = flat_springs[pulls, act.POINT_A + c]
-                flat_springs[pulls, act.POINT_A + c] = flat_springs[pulls, act.POINT_B + c]
-                flat_springs[pulls, act.POINT_B + c] = x
+                x = flat_springs[row, act.POINT_A + c]
+                flat_springs[row, act.POINT_A + c] = flat_springs[row, act.POINT_B + c]
+                flat_springs[row, act.POINT_B + c] = x
             for c in range(12):
-                x = act_poses[row, c]
-                act_poses[row, c] = act_poses[row + 1, c]
-                act_poses[row + 1, c] = x
-        if a >= 0:
-            flat_spring_links[pulls, 0], flat_spring_links[pulls, 1] = a, b
-            kept[pulls, 0], kept[pulls, 1] = k, swapped
-            pulls += 1
+                x = act_poses[poses, c]
+                act_poses[poses, c] = act_poses[poses + 1, c]
+                act_poses[poses + 1, c] = x
+        flat_spring_links[row, 0], flat_spring_links[row, 1] = a, b
+        kept[row, 0], kept[row, 1] = k, swapped
     sizes[to.PULLS] = pulls
 
 
@@ -218,9 +225,9 @@ def joint_momenta(flat, chain, armature, q, v, links, axes, out):
 
 @kernel
 def unit_wrench(pair, end, poses, row, out, unit):
-    """Add what acts on row `end` of `pair` (links, with FORCE only due to one act) to the wrench on a unit in its frame.
+    """Add what acts on row `end` of `pair` to the wrench on a unit, in the unit's frame.
 
-    The pose of the unit in the link's frame is row `row` of `poses`.
+    `pair` holds links with FORCE only due to one act; the pose of the unit in the link is row `row` of `poses`.
     """
     a, F = pair[end], at.FORCE
     gx = -(a[0] * a[F] + a[3] * a[F + 1] + a[6] * a[F + 2])

@@ -53,38 +53,35 @@ def rigidify(node, tree, units, topology, constants, diagonal, q, tau, weights, 
 
 @kernel
 def forces_inside(
-    acts, time, links, pair, act_poses, unit_of_link, leaves, spring_links, wrench_links, kept, tree, marks, sizes,
-    lists, wrenches,
+    flat_springs, flat_spring_links, flat_wrenches, flat_wrench_links, kept, act_poses, spring_links, wrench_links,
+    time, links, pair, unit_of_link, leaves, tree, marks, sizes, lists, wrenches,
 ):  # fmt: skip
     """Find the wrench on every unit that a spring or applied force acts on, and the rigid nodes that it acts inside.
 
-    `acts` are those of the hybrid body, after its links were moved; `spring_links` and `wrench_links` the original links,
-    `kept` the number of the spring that each one was. The nodes go to the third of the `lists`, sorted.
+    The tables are those that `hybrid.map_acts` wrote, `links` the moved links of the hybrid body; `spring_links` and
+    `wrench_links` are the original ones. The nodes go to the third of the `lists`, sorted.
     """
     sizes[to.COUNTER] += 1
     now = sizes[to.COUNTER]
     count = 0
-    nw = acts.wrenches.shape[0]
+    nw = flat_wrenches.shape[0]
     for k in range(nw):
-        i = acts.wrench_links[k, 0]
-        if i < 0 or time >= acts.wrenches[k, act.UNTIL]:
+        if wrench_links[k, 0] < 0 or time >= flat_wrenches[k, act.UNTIL]:
             continue
-        _borrow(links, i, pair, 0)
-        act.wrench(acts.wrenches[k], acts.wrench_links[k, 1] == 1, pair[0])
+        _borrow(links, flat_wrench_links[k, 0], pair, 0)
+        act.wrench(flat_wrenches[k], flat_wrench_links[k, 1] == 1, pair[0])
         unit = unit_of_link[wrench_links[k, 0]]
         count = _mark(unit, leaves, tree, marks, now, lists, count, wrenches)
         unit_wrench(pair, 0, act_poses, k, wrenches, unit)
-    for k in range(acts.springs.shape[0]):
+    for k in range(flat_springs.shape[0]):
         original = kept[k, 0]
-        a, b = acts.spring_links[k, 0], acts.spring_links[k, 1]
-        _borrow(links, a, pair, 0)
-        if b >= 0:
-            _borrow(links, b, pair, 1)
-        act.spring(acts.springs[k], 0, 1 if b >= 0 else -1, pair)
         first, second = spring_links[original, 0], spring_links[original, 1]
         if kept[k, 1] == 1:
             first, second = second, first
-        for end in range(2 if b >= 0 else 1):
+        _borrow(links, flat_spring_links[k, 0], pair, 0)
+        _borrow(links, flat_spring_links[k, 1], pair, 1)
+        act.spring(flat_springs[k], 0, 1 if second >= 0 else -1, pair)
+        for end in range(2 if second >= 0 else 1):
             unit = unit_of_link[first if end == 0 else second]
             count = _mark(unit, leaves, tree, marks, now, lists, count, wrenches)
             unit_wrench(pair, end, act_poses, nw + 2 * original + end, wrenches, unit)
@@ -94,8 +91,14 @@ def forces_inside(
 
 @leaf
 def _borrow(links, i, pair, end):
-    for k in range(at.LINKS):
-        pair[end, k] = links[i, k]
+    """Copy what a force needs of a link, without the forces on it; a link of -1 stands still in the world's frame."""
+    if i >= 0:
+        for k in range(at.LINKS):
+            pair[end, k] = links[i, k]
+    else:
+        for k in range(at.LINKS):
+            pair[end, k] = 0.0
+        pair[end, 0] = pair[end, 4] = pair[end, 8] = 1.0
     for k in range(6):
         pair[end, at.FORCE + k] = 0.0
 
@@ -116,10 +119,10 @@ def _mark(unit, leaves, tree, marks, now, lists, count, wrenches):
 
 @kernel
 def linear_pass(
-    tree, units, topology, constants, v, tau, gravity, weights, nodes, metrics, passive, marks, groups, sizes, lists,
-    links, wrenches, q, room,
+    tree, units, topology, constants, v, tau, gravity, weights, nodes, metrics, passive, marks, groups, roots, sizes,
+    lists, links, wrenches, q, room,
 ):  # fmt: skip
-    """Compute the linear coefficients of the rigid nodes below the active ones, of those a force acts in, and the active.
+    """Compute the linear coefficients of the rigid nodes below the active ones, those a force acts in, and the active.
 
     `links` are the moved links of the hybrid body.
     """
@@ -130,6 +133,10 @@ def linear_pass(
             nodes[node, to.TURN + r] = links[g, at.OMEGA + r]
         turn_to_child(links, g, 0, nodes, node, to.TURN)
         passive_linear(node, tree, passive, nodes, metrics, room)
+    for root in roots:
+        if marks[root, to.ACTIVE] == 0:  # a tree that stands still with the world
+            clear(3, nodes, tree[root, to.RIGHT], to.TURN)
+            passive_linear(tree[root, to.RIGHT], tree, passive, nodes, metrics, room)
     for k in range(sizes[to.FORCES] - 1, -1, -1):
         turn_children(lists[2, k], tree, nodes, passive)
     for k in range(sizes[to.FORCES]):
@@ -145,6 +152,12 @@ def linear_pass(
         rigid_bias(node, tree, nodes, passive, room)
         join_linear(node, tree, units, tau, nodes, room)
         metric_linear(node, tree, units, weights, nodes, metrics, room)
+    for root in roots:
+        if marks[root, to.ACTIVE] == 0:
+            clear(6, nodes, root, to.BIAS_C)
+            pull_of_gravity(gravity, root, nodes)
+            join_linear(root, tree, units, tau, nodes, room)
+            metric_linear(root, tree, units, weights, nodes, metrics, room)
     for k in range(sizes[to.ACTIVES] - 1, -1, -1):
         node = lists[0, k]
         unit, omega = tree[node, to.UNIT], to.ROOM_OMEGA
@@ -193,7 +206,8 @@ def choose_by_acceleration(
     """Go down from the roots to the joints that accelerate most, and mark them; returns the error that is left.
 
     Stops after `most` joints, or when the square of the error (weighted by `scale` of each tree) is at most the square
-    of `error` (a negative one never stops). Joints that no mark reaches are taken not to accelerate. The accelerations found go to `out`.
+    of `error` (a negative one never stops). Joints that no mark reaches are taken not to accelerate. The accelerations
+    found go to `out`.
     """
     sizes[to.COUNTER] += 1
     now = sizes[to.COUNTER]
