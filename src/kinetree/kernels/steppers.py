@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from ..typing import Array
 from .aba import accelerate, eliminate_joints
 from .acts import body_acts, joint_acts
@@ -45,16 +45,30 @@ class Work(NamedTuple):
     stages: Array
 
 
-@kernel
-def accelerations(body, acts, q, v, time, gravity, h, work, out):
-    """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`."""
-    prepare_links(body.topology, body.constants, q, v, work.links, work.axes)
-    subtract_external(acts.external, body.body_links, body.body_poses_in_link, work.links)
-    body_acts(body.topology, acts, v, time, work.links, work.axes)
-    joint_acts(body.topology, acts, body.armature, q, v, h, work.stretch, work.tau, work.diagonal)
-    bad = eliminate_joints(body.topology, work.diagonal, work.tau, work.links, work.axes)
+@leaf
+def accelerations(
+    topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, q, v, time, gravity, h, links,
+    axes, tau, diagonal, stretch, out,
+):  # fmt: skip
+    """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`.
+
+    `plain` says that no joint has a spring, damper or friction, `alone` that no spring or wrench acts on a body. Arrays
+    come in one by one: one that is taken out of a tuple is counted as used and freed at every call.
+    """
+    prepare_links(topology, constants, q, v, links, axes)
+    if external.shape[0] > 0:
+        subtract_external(external, body_links, poses, links)
+    if not alone:
+        body_acts(topology, acts, v, time, links, axes)
+    if plain:
+        for k in range(v.shape[0]):
+            tau[k] = feed[k]
+            diagonal[k] = armature[k]
+    else:
+        joint_acts(topology, acts, armature, q, v, h, stretch, tau, diagonal)
+    bad = eliminate_joints(topology, diagonal, tau, links, axes)
     if bad < 0:
-        accelerate(body.topology, gravity, work.links, work.axes, out)
+        accelerate(topology, gravity, links, axes, out)
     return bad
 
 
@@ -67,11 +81,11 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
     Returns (steps done, rows written, -1), with a degree of freedom that diverged or -2 - link for a singular joint
     in place of -1; `q` and `v` are then at the last good state.
     """
-    # out of the tuples once: an array that is taken out of one in the loop is counted as used and freed at every step
     topology, constants, armature, links, axes = body.topology, body.constants, body.armature, work.links, work.axes
     body_links, poses, external = body.body_links, body.body_poses_in_link, acts.external
     tau, diagonal, stretch, a, feed = work.tau, work.diagonal, work.stretch, work.a, acts.feed
-    before = work.stages[work.stages.shape[0] - 1]
+    stages = work.stages
+    before = stages[stages.shape[0] - 1]
     plain = acts.damping.shape[0] == 0 and acts.stiffness.shape[0] == 0
     alone = acts.springs.shape[0] == 0 and acts.wrenches.shape[0] == 0
     first_order = integrator == SEMI_IMPLICIT or integrator == EULER
@@ -84,7 +98,8 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
             before[k] = q[k]
         for k in range(nv):
             before[nq + k] = v[k]
-        if first_order:  # `accelerations`, written out
+        if first_order:
+            # `accelerations`, written out: with it the first-order methods would need half as long again for small bodies
             prepare_links(topology, constants, q, v, links, axes)
             if external.shape[0] > 0:
                 subtract_external(external, body_links, poses, links)
@@ -106,9 +121,15 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
             if integrator == SEMI_IMPLICIT:
                 integrate(topology, q, v, dt, q)
         elif integrator == RK4:
-            bad = _rk4(body, acts, q, v, time, dt, gravity, work)
+            bad = _rk4(
+                topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, q, v, time, dt,
+                gravity, links, axes, tau, diagonal, stretch, stages,
+            )  # fmt: skip
         else:
-            bad = _rk45(body, acts, q, v, time, dt, gravity, control, work)
+            bad = _rk45(
+                topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, q, v, time, dt,
+                gravity, control, links, axes, tau, diagonal, stretch, stages,
+            )  # fmt: skip
         fault = -2 - bad if bad >= 0 else -1
         if fault == -1:
             fault = _diverged(v)
@@ -134,19 +155,28 @@ def _diverged(v):
     return -1
 
 
-@kernel
-def _rates(body, acts, y, time, gravity, work, out):
+@leaf
+def _rates(
+    topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, y, time, gravity, links, axes,
+    tau, diagonal, stretch, out,
+):  # fmt: skip
     """Write the time derivative of the state y = [q, v] into `out`."""
-    nq = y.shape[0] - work.a.shape[0]
-    coordinate_rate(body.topology, y[:nq], y[nq:], out[:nq])
-    return accelerations(body, acts, y[:nq], y[nq:], time, gravity, 0.0, work, out[nq:])
+    nq = y.shape[0] - tau.shape[0]
+    coordinate_rate(topology, y[:nq], y[nq:], out[:nq])
+    return accelerations(
+        topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, y[:nq], y[nq:], time,
+        gravity, 0.0, links, axes, tau, diagonal, stretch, out[nq:],
+    )  # fmt: skip
 
 
 @kernel
-def _rk4(body, acts, q, v, time, h, gravity, work):
+def _rk4(
+    topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, q, v, time, h, gravity, links,
+    axes, tau, diagonal, stretch, stages,
+):  # fmt: skip
     """Take one classical Runge-Kutta step in the coordinates; quaternions are normalised at its end."""
     nq = q.shape[0]
-    y, total, k, y0 = work.stages[0], work.stages[1], work.stages[2], work.stages[3]
+    y, total, k, y0 = stages[0], stages[1], stages[2], stages[3]
     total[:] = 0.0
     for stage in range(4):
         if stage == 0:
@@ -157,7 +187,10 @@ def _rk4(body, acts, q, v, time, h, gravity, work):
             part, weight = 0.5, 1.0 / 3.0
         for n in range(y.shape[0]):
             y[n] = y0[n] + part * h * k[n] if stage > 0 else y0[n]
-        bad = _rates(body, acts, y, time + part * h, gravity, work, k)
+        bad = _rates(
+            topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, y, time + part * h,
+            gravity, links, axes, tau, diagonal, stretch, k,
+        )  # fmt: skip
         if bad >= 0:
             return bad
         for n in range(y.shape[0]):
@@ -166,7 +199,7 @@ def _rk4(body, acts, q, v, time, h, gravity, work):
         q[n] = y0[n] + h * total[n]
     for n in range(v.shape[0]):
         v[n] = y0[nq + n] + h * total[nq + n]
-    normalize(body.topology, q)
+    normalize(topology, q)
     return -1
 
 
@@ -185,14 +218,17 @@ DEFECT = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1
 
 
 @kernel
-def _rk45(body, acts, q, v, time, dt, gravity, control, work):
+def _rk45(
+    topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, q, v, time, dt, gravity,
+    control, links, axes, tau, diagonal, stretch, stages,
+):  # fmt: skip
     """Advance by exactly `dt` in as many error-controlled steps as the tolerance asks for.
 
     The error of a step is the largest of |defect| / (1 + |y|) over the state; a step that misses `control[0]` is
     taken again, smaller. `control[1]` keeps the length that worked.
     """
     nq = q.shape[0]
-    y0, y = work.stages[7], work.stages[8]
+    y0, y = stages[7], stages[8]
     tolerance = control[0]
     h = min(control[1], dt) if control[1] > 0.0 else dt
     y0[:nq] = q
@@ -208,8 +244,11 @@ def _rk45(body, acts, q, v, time, dt, gravity, control, work):
                 part = TABLEAU[stage][m] * size
                 if part != 0.0:
                     for n in range(y.shape[0]):
-                        y[n] += part * work.stages[m, n]
-            bad = _rates(body, acts, y, time + done + NODES[stage] * size, gravity, work, work.stages[stage])
+                        y[n] += part * stages[m, n]
+            bad = _rates(
+                topology, constants, armature, body_links, poses, acts, external, feed, plain, alone, y,
+                time + done + NODES[stage] * size, gravity, links, axes, tau, diagonal, stretch, stages[stage],
+            )  # fmt: skip
             if bad >= 0:
                 return bad
         error = 0.0
@@ -217,7 +256,7 @@ def _rk45(body, acts, q, v, time, dt, gravity, control, work):
         for n in range(y.shape[0]):
             defect = 0.0
             for m in range(7):
-                defect += DEFECT[m] * work.stages[m, n]
+                defect += DEFECT[m] * stages[m, n]
             scaled = abs(size * defect) / (1.0 + abs(y[n]))
             if not scaled < math.inf:
                 scaled = math.inf
@@ -226,7 +265,7 @@ def _rk45(body, acts, q, v, time, dt, gravity, control, work):
                 worst = n
         if error <= tolerance:
             y0[:] = y
-            normalize(body.topology, y0[:nq])
+            normalize(topology, y0[:nq])
             done = dt if last else done + size
             control[2] += 1.0
         else:
