@@ -99,7 +99,7 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
         for k in range(nv):
             before[nq + k] = v[k]
         if first_order:
-            # `accelerations`, written out: with it the first-order methods would need half as long again for small bodies
+            # `accelerations`, written out: inlined from there, steps of small bodies take half as long again
             prepare_links(topology, constants, q, v, links, axes)
             if external.shape[0] > 0:
                 subtract_external(external, body_links, poses, links)
