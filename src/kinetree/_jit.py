@@ -89,6 +89,14 @@ def leaf(function: F) -> F:
     return _declare(function, forceinline=True, fastmath=FASTMATH)
 
 
+def part(function: F) -> F:
+    """Mark a function that only one kernel calls, set apart for the reader: it is never compiled by itself.
+
+    Every kernel is optimised anew inside each of its callers, so a level of calls between large ones costs minutes.
+    """
+    return numba.njit(inline="always")(function) if ENABLED else function
+
+
 def exact_leaf(function: F) -> F:
     """Compile a leaf in the written order of operations, also inside a kernel that may reorder its own."""
     return _declare(function, forceinline=True, fastmath=False)

@@ -12,7 +12,7 @@ from .arguments import as_array, as_finite, as_vector
 from .errors import ArgumentError
 from .kernels import layout as at
 from .kernels import manifold
-from .kernels.acts import SPRINGS, WRENCHES, Acts
+from .kernels.acts import HIGH, LOW, SPRINGS, STOP_D, STOP_K, STOPS, WRENCHES, Acts
 from .model.model import Model
 from .typing import Array
 
@@ -48,6 +48,19 @@ class JointSpring:
     joints: Sequence[str] | str | None = None
     stiffness: Any = 1.0
     rest: Any = None
+
+
+@dataclass(frozen=True)
+class JointStops:
+    """Springs `stiffness` and dampers `damping` that only act where a joint is beyond its limits, and only push back.
+
+    `limits` are (lower, upper), numbers or one per joint; None: those of the model. Balls and free joints have none.
+    """
+
+    joints: Sequence[str] | str | None = None
+    stiffness: Any = 1e3
+    damping: Any = 1.0
+    limits: Any = None
 
 
 @dataclass(frozen=True)
@@ -109,18 +122,20 @@ class Applied:
         self._remove(self)
 
 
-Force = Gravity | Spring | JointSpring | JointDamping | JointPD | JointTorque | Callback
+Force = Gravity | Spring | JointSpring | JointStops | JointDamping | JointPD | JointTorque | Callback
 
 
 def build_acts(model: Model, forces: Sequence[Any], applied: Sequence[Applied]) -> Acts:
     """Compile forces into the kernels' tables; the model's own damping, friction and joint springs are part of them."""
     joints = _Joints(model)
-    springs = []
+    springs, stops = [], []
     for force in forces:
         if isinstance(force, Spring):
             springs.append(_spring(model, force))
         elif isinstance(force, JointSpring):
             joints.add(force.joints, "JointSpring", stiffness=force.stiffness, rest=force.rest)
+        elif isinstance(force, JointStops):
+            stops.append(force)
         elif isinstance(force, JointDamping):
             joints.add(force.joints, "JointDamping", damping=force.damping)
         elif isinstance(force, JointPD):
@@ -137,8 +152,8 @@ def build_acts(model: Model, forces: Sequence[Any], applied: Sequence[Applied]) 
     nothing = np.zeros(0)
     return Acts(
         joints.stiffness if joints.stiffness.any() else nothing, joints.damping if slow else nothing,
-        dry if slow else nothing, joints.rest, joints.feed, *_rows(springs, SPRINGS), *_rows(wrenches, WRENCHES),
-        np.zeros((0, 6)),
+        dry if slow else nothing, joints.stops(stops), joints.rest, joints.feed,
+        *_rows(springs, SPRINGS), *_rows(wrenches, WRENCHES), np.zeros((0, 6)),
     )  # fmt: skip
 
 
@@ -173,7 +188,7 @@ class _Joints:
     ) -> None:
         """Add one force to the sums."""
         model = self.model
-        names = model.joint_names if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
+        names = _names(model, joints)
         dofs = model.dof_indices(names)
         spring = self._values(stiffness, names, dofs, f"{what} stiffness", positive=True)
         damper = self._values(damping, names, dofs, f"{what} damping", positive=True)
@@ -210,18 +225,55 @@ class _Joints:
         manifold.integrate(model.topology, self.rest, part * away, 1.0, self.rest)
         self.stiffness = total
 
+    def stops(self, forces: Sequence[JointStops]) -> Array:
+        """Return the table of the stops, relative to the rest positions; empty where there are none."""
+        model = self.model
+        table = np.zeros((model.nv, STOPS))
+        table[:, LOW], table[:, HIGH] = -np.inf, np.inf
+        ball = np.isin(model.joint_kinds[model.joint_bodies][model.v_joints], (at.SPHERICAL, at.FREE))
+        zero = np.empty(model.nv)
+        manifold.difference(model.topology, model.neutral(), self.rest, zero)
+        for force in forces:
+            names = _names(model, force.joints)
+            dofs = model.dof_indices(names)
+            pair = model.dofs[:, [at.LOWER, at.UPPER]][dofs].T if force.limits is None else force.limits
+            if len(pair) != 2:
+                raise ArgumentError("limits of JointStops are a pair: (lower, upper)")
+            low, high = (self._values(value, names, dofs, "JointStops limit", finite=False) for value in pair)
+            if not (low <= high).all():
+                raise ArgumentError("limits of JointStops: a lower limit is above the upper one")
+            table[dofs, LOW], table[dofs, HIGH] = low - zero[dofs], high - zero[dofs]
+            table[dofs, STOP_K] = self._values(force.stiffness, names, dofs, "JointStops stiffness", positive=True)
+            table[dofs, STOP_D] = self._values(force.damping, names, dofs, "JointStops damping", positive=True)
+        table[ball] = (-np.inf, np.inf, 0.0, 0.0)
+        return table if forces else np.zeros((0, STOPS))
+
     def _values(
-        self, value: Any, names: Sequence[str], dofs: np.ndarray, what: str, *, positive: bool = False
+        self,
+        value: Any,
+        names: Sequence[str],
+        dofs: np.ndarray,
+        what: str,
+        *,
+        positive: bool = False,
+        finite: bool = True,
     ) -> Array:
         array = np.asarray(value, dtype=float)
         if array.ndim == 0:
             array = np.full(len(dofs), float(array))
         elif array.shape == (len(names),) and len(names) != len(dofs):
             array = np.repeat(array, [self.model.v_slice(name).stop - self.model.v_slice(name).start for name in names])
-        array = as_finite(array, (len(dofs),), what)
+        if finite:
+            array = as_finite(array, (len(dofs),), what)
+        elif array.shape != (len(dofs),) or np.isnan(array).any():
+            raise ArgumentError(f"{what} has shape {array.shape}: give a number, or one per joint, and no NaN")
         if positive and (array < 0).any():
             raise ArgumentError(f"{what} is negative: that would add energy without end")
         return array
+
+
+def _names(model: Model, joints: Sequence[str] | str | None) -> tuple[str, ...]:
+    return model.joint_names if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
 
 
 def _in_link(model: Model, body: int, point: Array) -> Array:

@@ -329,7 +329,7 @@ class Simulation:
 _METHODS = {"Full": "kinetree.full", "Adaptive": "kinetree.adaptive.method"}
 _FORCES = {
     name: getattr(_forces, name)
-    for name in ("Gravity", "Spring", "JointSpring", "JointDamping", "JointPD", "JointTorque")
+    for name in ("Gravity", "Spring", "JointSpring", "JointStops", "JointDamping", "JointPD", "JointTorque")
 }
 
 

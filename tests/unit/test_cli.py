@@ -280,7 +280,7 @@ def test_warming_up_twice_is_quick_the_second_time(capsys):
     """`warmup` uses every family of kernels; with a warm cache and process it takes less than two seconds."""
     facts(capsys, "warmup")
     again = facts(capsys, "warmup")
-    assert set(again["seconds"]) == {"configurations", "kinematics and sums", "dynamics", "simulation", "pictures"}
+    assert {"configurations", "kinematics and sums", "dynamics", "simulation", "pictures"} <= set(again["seconds"])
     assert again["total"] < 2.0
 
 

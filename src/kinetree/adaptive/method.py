@@ -19,7 +19,7 @@ from ..kernels import nodes as to
 from ..kernels import passive as _passive
 from ..kernels import steppers
 from ..kernels.acts import Acts
-from ..kernels.adaptive import Forest, Plan, Small
+from ..kernels.forest import Forest, Plan, Small, start
 from ..kernels.steppers import Body
 from ..model.model import Model
 from ..typing import Array
@@ -120,7 +120,7 @@ class AdaptiveStepper:
         accelerations = joints if method.acceleration_joints is None else int(method.acceleration_joints)
         error = -1.0 if method.error is None else float(method.error)
         period = dt * method.update_every
-        return Plan(accelerations, joints, error, error * period if error >= 0 else -1.0, int(method.update_every))
+        return Plan(accelerations, joints, error, error * period if error >= 0 else -1.0, int(method.update_every), 0)
 
     def _prepare(self, acts: Acts, q: Array, v: Array, dt: float) -> Small:
         """Compute everything anew where the user changed the state or the forces; returns the room to step in."""
@@ -138,7 +138,7 @@ class AdaptiveStepper:
         self._small = _small(model, self.integrator, len(self.assembly.units), acts)
         self._acts = acts
         h = dt if self.integrator == steppers.SEMI_IMPLICIT else 0.0
-        bad = _adaptive.start(self.body, acts, self.forest, self._small, q, v, h, self._resumed)
+        bad = start(self.body, acts, self.forest, self._small, q, v, h, self._resumed)
         self._resumed = False
         if bad >= 0:
             joint = model.body_joint_names[model.topology[self.assembly.units[bad, to.LAST], at.BODY]]
@@ -239,7 +239,8 @@ def _small(model: Model, integrator: int, units: int, acts: Acts) -> Small:
     values: list[Any] = [
         np.zeros((n, at.TOPOLOGY), dtype=np.int64), np.zeros((n, at.CONSTANTS)), np.zeros(nq, dtype=np.int64),
         np.zeros(nv, dtype=np.int64), np.zeros(nq), np.zeros(nv), np.zeros((n, at.LINKS)), np.zeros((nv, at.AXES)),
-        *whole, np.zeros(rows * (nq + nv)), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nq), np.zeros(nv),
+        *whole, np.zeros(rows * (nq + nv)), np.zeros(nv), np.zeros(nv), np.zeros(nv),
+        np.zeros((nv, act.STOPS)), np.zeros(nq), np.zeros(nv),
         np.zeros((ns, act.SPRINGS)), np.zeros((ns, 2), dtype=np.int64), np.zeros((ns, 2), dtype=np.int64),
         np.zeros((nw, act.WRENCHES)), np.zeros((nw, 2), dtype=np.int64), np.zeros((nw + 2 * ns, 12)),
         np.zeros((2, at.LINKS)), np.zeros((units, 6)), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((0, 6)),

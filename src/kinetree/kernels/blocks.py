@@ -14,13 +14,15 @@ TINY = 1e-15  # a pivot this small a part of its diagonal is none
 
 @leaf
 def product(a, i, p, b, j, q, out, k, s):
-    """Out = A B."""
+    """Out = A B; a row is read whole before it is written, since for all the compiler knows `out` could be `b`."""
     for r in range(6):
         u = p + 6 * r
-        a0, a1, a2, a3, a4, a5 = a[i, u], a[i, u + 1], a[i, u + 2], a[i, u + 3], a[i, u + 4], a[i, u + 5]
-        for c in range(q, q + 6):
-            dot = a0 * b[j, c] + a1 * b[j, c + 6] + a2 * b[j, c + 12]
-            out[k, s + 6 * r + c - q] = dot + a3 * b[j, c + 18] + a4 * b[j, c + 24] + a5 * b[j, c + 30]
+        x0 = x1 = x2 = x3 = x4 = x5 = 0.0
+        for m in range(6):
+            x, c = a[i, u + m], q + 6 * m
+            x0, x1, x2 = x0 + x * b[j, c], x1 + x * b[j, c + 1], x2 + x * b[j, c + 2]
+            x3, x4, x5 = x3 + x * b[j, c + 3], x4 + x * b[j, c + 4], x5 + x * b[j, c + 5]
+        _row(out, k, s + 6 * r, x0, x1, x2, x3, x4, x5)
 
 
 @leaf

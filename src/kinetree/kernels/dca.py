@@ -48,27 +48,30 @@ def meet(node, tree, nodes, room):
     elif kind == to.ROOT:
         clear(36, room, 0, total)
     else:
-        long = tree[a, to.KIND] == to.COMPRESS
-        columns_to_child(nodes, node, to.POSE, nodes, a, to.P12 if long else to.P1, 6, room, 0, near)
-        symmetric_to_child(nodes, node, to.POSE, nodes, a, to.P2 if long else to.P1, room, 0, total)
+        columns_to_child(nodes, node, to.POSE, nodes, a, to.P12, 6, room, 0, near)
+        symmetric_to_child(nodes, node, to.POSE, nodes, a, to.P2, room, 0, total)
     for r in range(36):
         room[0, total + r] += nodes[b, to.P1 + r]
 
 
 @leaf
 def combine(node, tree, nodes, room):
-    """Write Phi1, Phi12 and Phi2 of a node from its children's, W, and what `meet` left in ROOM_A."""
+    """Write Phi1, Phi12 and Phi2 of a node from its children's, W, and what `meet` left in ROOM_A.
+
+    Leaves Phi12A W in ROOM_B and, for a compress, W Phi12B in ROOM_C.
+    """
     kind, a, b = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT]
     if kind != to.ROOT:
         near, other = to.ROOM_A, to.ROOM_C
         product(room, 0, near, nodes, node, to.W, room, 0, to.ROOM_B)
         symmetric_less_abt(nodes, a, to.P1, room, 0, to.ROOM_B, room, 0, near, nodes, node, to.P1)
         if kind == to.COMPRESS:
-            long = tree[b, to.KIND] == to.COMPRESS
-            b2, b12 = to.P2 if long else to.P1, to.P12 if long else to.P1
-            product(nodes, node, to.W, nodes, b, b12, room, 0, other)
-            symmetric_less_atb(nodes, b, b2, nodes, b, b12, room, 0, other, nodes, node, to.P2)
+            product(nodes, node, to.W, nodes, b, to.P12, room, 0, other)
+            symmetric_less_atb(nodes, b, to.P2, nodes, b, to.P12, room, 0, other, nodes, node, to.P2)
             product(room, 0, near, room, 0, other, nodes, node, to.P12)
+        else:
+            copy(36, nodes, node, to.P1, nodes, node, to.P12)
+            copy(36, nodes, node, to.P1, nodes, node, to.P2)
 
 
 @leaf
@@ -122,12 +125,10 @@ def join_linear(node, tree, units, tau, nodes, room):
     """Compute gamma, R, b1 and b2 of a node; BIAS_C holds c (and the world's pull at a root)."""
     kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
     beta, pushed, moved = to.ROOM_X, to.ROOM_Y, to.ROOM_Z
-    a12 = to.P12 if kind != to.ROOT and tree[a, to.KIND] == to.COMPRESS else to.P1
-    b12 = to.P12 if tree[b, to.KIND] == to.COMPRESS else to.P1
     if kind == to.ROOT:
         clear(6, room, 0, beta)
     else:
-        copy(6, nodes, a, to.B2 if tree[a, to.KIND] == to.COMPRESS else to.B1, room, 0, beta)
+        copy(6, nodes, a, to.B2, room, 0, beta)
         if kind != to.MERGE:
             motion_to_child(nodes, node, to.POSE, room, 0, beta)
     for r in range(6):
@@ -150,14 +151,15 @@ def join_linear(node, tree, units, tau, nodes, room):
     copy(6, nodes, node, to.GAMMA, room, 0, pushed)
     if kind != to.MERGE:
         wrench_to_parent(nodes, node, to.POSE, room, 0, pushed)
-    times(nodes, a, a12, room, 0, pushed, room, 0, moved)
+    times(nodes, a, to.P12, room, 0, pushed, room, 0, moved)
     for r in range(6):
         nodes[node, to.B1 + r] = nodes[a, to.B1 + r] - room[0, moved + r]
     if kind == to.COMPRESS:
-        times_transposed(nodes, b, b12, nodes, node, to.GAMMA, room, 0, moved)
+        times_transposed(nodes, b, to.P12, nodes, node, to.GAMMA, room, 0, moved)
         for r in range(6):
-            b2 = to.B2 if tree[b, to.KIND] == to.COMPRESS else to.B1
-            nodes[node, to.B2 + r] = nodes[b, b2 + r] + room[0, moved + r]
+            nodes[node, to.B2 + r] = nodes[b, to.B2 + r] + room[0, moved + r]
+    else:
+        copy(6, nodes, node, to.B1, nodes, node, to.B2)
 
 
 @leaf
@@ -165,8 +167,6 @@ def substitute(node, tree, units, nodes, out, room):
     """From the wrenches on head and tail of a node (F1, F2) find qdd of its joint and the wrenches on its children."""
     kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
     d, other = to.ROOM_X, to.ROOM_Y
-    a12 = to.P12 if kind != to.ROOT and tree[a, to.KIND] == to.COMPRESS else to.P1
-    b12 = to.P12 if tree[b, to.KIND] == to.COMPRESS else to.P1
     if kind == to.ROOT:
         clear(6, room, 0, d)
     else:
@@ -174,11 +174,11 @@ def substitute(node, tree, units, nodes, out, room):
             for r in range(6):
                 nodes[node, to.F1 + r] += nodes[node, to.F2 + r]
                 nodes[node, to.F2 + r] = 0.0
-        times_transposed(nodes, a, a12, nodes, node, to.F1, room, 0, d)
+        times_transposed(nodes, a, to.P12, nodes, node, to.F1, room, 0, d)
         if kind != to.MERGE:
             motion_to_child(nodes, node, to.POSE, room, 0, d)
         if kind == to.COMPRESS:
-            times(nodes, b, b12, nodes, node, to.F2, room, 0, other)
+            times(nodes, b, to.P12, nodes, node, to.F2, room, 0, other)
             for r in range(6):
                 room[0, d + r] -= room[0, other + r]
     times(nodes, node, to.W, room, 0, d, nodes, b, to.F1)
@@ -226,6 +226,7 @@ def leaf_linear(node, tree, units, constants, wrenches, nodes, room):
     room[0, w + 4] -= share * (z * ex - x * ez)
     room[0, w + 5] -= share * (x * ey - y * ex)
     times(nodes, node, to.P1, room, 0, w, nodes, node, to.B1)
+    copy(6, nodes, node, to.B1, nodes, node, to.B2)
 
 
 @kernel
@@ -329,4 +330,6 @@ def inverse_inertias(tree, units, constants, nodes, room):
         room[0, t + 21] = room[0, t + 28] = room[0, t + 35] = m
         if not inverse_spd(room, 0, t, nodes, node, to.P1):
             return tree[node, to.UNIT]
+        copy(36, nodes, node, to.P1, nodes, node, to.P12)
+        copy(36, nodes, node, to.P1, nodes, node, to.P2)
     return -1

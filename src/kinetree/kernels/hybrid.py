@@ -63,7 +63,7 @@ def flatten(tree, units, topology, constants, passive, marks, roots, groups, siz
                     chain[links, k] = constants[i, k]
                 if i == units[unit, to.FIRST] and front >= 0 and units[unit, to.UP] != tree[front, to.HEAD]:
                     compose(passive, front, to.TAIL_POSE, constants, i, 0, chain, links, 0)
-                flat[links, at.PARENT], flat[links, at.Q], flat[links, at.V] = link, nq, nv
+                flat[links, at.PARENT], flat[links, at.Q], flat[links, at.V], flat[links, to.LINK] = link, nq, nv, i
                 count = topology[i, at.DOF]
                 for k in range(count):
                     v_of[nv + k] = topology[i, at.V] + k

@@ -31,12 +31,6 @@ from .blocks import (
 )
 
 
-@leaf
-def _long(tree, node):
-    """Return whether head and tail of a node are different bodies."""
-    return tree[node, to.KIND] == to.COMPRESS
-
-
 @kernel
 def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
     """Compute Psi1, Psi12 and Psi2 of a node from its children's; right after `dca.meet` and `dca.combine` of it."""
@@ -44,13 +38,12 @@ def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
     if kind == to.ROOT:
         return
     near, G, nearY, M, N = to.ROOM_A, to.ROOM_G, to.ROOM_NEAR, to.ROOM_M, to.ROOM_N
-    y12, y2 = (to.Y12, to.Y2) if _long(tree, a) else (to.Y1, to.Y1)
     if kind == to.MERGE:
-        copy(36, metrics, a, y12, room, 0, nearY)
-        copy(36, metrics, a, y2, room, 0, G)
+        copy(36, metrics, a, to.Y12, room, 0, nearY)
+        copy(36, metrics, a, to.Y2, room, 0, G)
     else:
-        columns_to_child(nodes, node, to.POSE, metrics, a, y12, 6, room, 0, nearY)
-        symmetric_to_child(nodes, node, to.POSE, metrics, a, y2, room, 0, G)
+        columns_to_child(nodes, node, to.POSE, metrics, a, to.Y12, 6, room, 0, nearY)
+        symmetric_to_child(nodes, node, to.POSE, metrics, a, to.Y2, room, 0, G)
     for r in range(6):
         for c in range(r + 1):
             room[0, G + 6 * r + c] += metrics[b, to.Y1 + 6 * r + c]
@@ -72,25 +65,24 @@ def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
     product(room, 0, nearY, nodes, node, to.W, room, 0, to.ROOM_D)
     for r in range(36):
         room[0, M + r] = room[0, to.ROOM_D + r] - room[0, M + r]
-    product(room, 0, near, nodes, node, to.W, room, 0, to.ROOM_B)
     symmetric_less_abt(metrics, a, to.Y1, room, 0, M, room, 0, near, metrics, node, to.Y1)
     symmetric_less_abt(metrics, node, to.Y1, room, 0, to.ROOM_B, room, 0, nearY, metrics, node, to.Y1)
     if kind == to.COMPRESS:
-        p12 = to.P12 if _long(tree, b) else to.P1
-        b12, b2 = (to.Y12, to.Y2) if _long(tree, b) else (to.Y1, to.Y1)
         # Psi12C = M Phi12B + Phi12A W Psi12B
-        product(room, 0, M, nodes, b, p12, metrics, node, to.Y12)
-        product(room, 0, to.ROOM_B, metrics, b, b12, room, 0, to.ROOM_D)
+        product(room, 0, M, nodes, b, to.P12, metrics, node, to.Y12)
+        product(room, 0, to.ROOM_B, metrics, b, to.Y12, room, 0, to.ROOM_D)
         for r in range(36):
             metrics[node, to.Y12 + r] += room[0, to.ROOM_D + r]
         # Psi2C = Psi2B - Phi12B' (W Psi12B - Y Phi12B) - Psi12B' W Phi12B
-        product(nodes, node, to.W, metrics, b, b12, room, 0, to.ROOM_D)
-        product(room, 0, N, nodes, b, p12, room, 0, to.ROOM_B)
+        product(nodes, node, to.W, metrics, b, to.Y12, room, 0, to.ROOM_D)
+        product(room, 0, N, nodes, b, to.P12, room, 0, to.ROOM_B)
         for r in range(36):
             room[0, to.ROOM_D + r] -= room[0, to.ROOM_B + r]
-        product(nodes, node, to.W, nodes, b, p12, room, 0, to.ROOM_B)
-        symmetric_less_atb(metrics, b, b2, nodes, b, p12, room, 0, to.ROOM_D, metrics, node, to.Y2)
-        symmetric_less_atb(metrics, node, to.Y2, metrics, b, b12, room, 0, to.ROOM_B, metrics, node, to.Y2)
+        symmetric_less_atb(metrics, b, to.Y2, nodes, b, to.P12, room, 0, to.ROOM_D, metrics, node, to.Y2)
+        symmetric_less_atb(metrics, node, to.Y2, metrics, b, to.Y12, room, 0, to.ROOM_C, metrics, node, to.Y2)
+    else:
+        copy(36, metrics, node, to.Y1, metrics, node, to.Y12)
+        copy(36, metrics, node, to.Y1, metrics, node, to.Y2)
 
 
 @kernel
@@ -105,12 +97,12 @@ def metric_linear(node, tree, units, weights, nodes, metrics, room):
         clear(6, room, 0, jump)
     else:
         eta += metrics[a, to.ETA]
-        copy(6, metrics, a, to.LINEAR2 if _long(tree, a) else to.LINEAR1, room, 0, jump)
+        copy(6, metrics, a, to.LINEAR2, room, 0, jump)
         copy(6, nodes, node, gamma, room, 0, moved)  # gamma in the frame of A's tail
         if kind != to.MERGE:
             motion_to_child(nodes, node, to.POSE, room, 0, jump)
             wrench_to_parent(nodes, node, to.POSE, room, 0, moved)
-        times(metrics, a, to.Y2 if _long(tree, a) else to.Y1, room, 0, moved, room, 0, other)
+        times(metrics, a, to.Y2, room, 0, moved, room, 0, other)
         if kind != to.MERGE:
             motion_to_child(nodes, node, to.POSE, room, 0, other)
         for r in range(6):
@@ -131,22 +123,22 @@ def metric_linear(node, tree, units, weights, nodes, metrics, room):
     if kind == to.ROOT:
         return
     if kind == to.COMPRESS:
-        b12 = to.Y12 if _long(tree, b) else to.Y1
-        times_transposed(metrics, b, b12, nodes, node, gamma, metrics, node, to.LINEAR2)
-        times_transposed(nodes, b, to.P12 if _long(tree, b) else to.P1, room, 0, Z, room, 0, other)
-        p2 = to.LINEAR2 if _long(tree, b) else to.LINEAR1
+        times_transposed(metrics, b, to.Y12, nodes, node, gamma, metrics, node, to.LINEAR2)
+        times_transposed(nodes, b, to.P12, room, 0, Z, room, 0, other)
         for r in range(6):
             metrics[node, to.LINEAR2 + r] = (
-                metrics[b, p2 + r] + room[0, other + r] + 2.0 * metrics[node, to.LINEAR2 + r]
+                metrics[b, to.LINEAR2 + r] + room[0, other + r] + 2.0 * metrics[node, to.LINEAR2 + r]
             )
     if kind != to.MERGE:
         wrench_to_parent(nodes, node, to.POSE, room, 0, Z)
-    times(metrics, a, to.Y12 if _long(tree, a) else to.Y1, room, 0, moved, metrics, node, to.LINEAR1)
-    times(nodes, a, to.P12 if _long(tree, a) else to.P1, room, 0, Z, room, 0, other)
+    times(metrics, a, to.Y12, room, 0, moved, metrics, node, to.LINEAR1)
+    times(nodes, a, to.P12, room, 0, Z, room, 0, other)
     for r in range(6):
         metrics[node, to.LINEAR1 + r] = (
             metrics[a, to.LINEAR1 + r] - room[0, other + r] - 2.0 * metrics[node, to.LINEAR1 + r]
         )
+    if kind != to.COMPRESS:
+        copy(6, metrics, node, to.LINEAR1, metrics, node, to.LINEAR2)
 
 
 @leaf

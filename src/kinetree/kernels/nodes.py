@@ -38,7 +38,7 @@ ROOT = 4  # a whole tree hung on the world
 
 # --- nodes: float64 (nnodes, NODES)
 P1 = 0  # 36: Phi1, the head's answer to a wrench on the head
-P12 = 36  # 36: Phi12, the head's answer to a wrench on the tail; not written for one body, whose is P1
+P12 = 36  # 36: Phi12, the head's answer to a wrench on the tail; that of one body is P1
 P2 = 72  # 36: Phi2, likewise
 W = 108  # 36: of the joint
 U = 144  # 36: D S' V, a row for each freedom
@@ -74,7 +74,7 @@ ROOM = 752  # with what metrics and passive nodes need, below
 
 # --- metrics: float64 (nnodes, METRICS), the sum of qdd' A qdd over the joints of a node (Redon 2005, Theorem 1)
 Y1 = 0  # 36: Psi1
-Y12 = 36  # 36: Psi12; not written for one body, whose is Psi1
+Y12 = 36  # 36: Psi12; that of one body is Psi1
 Y2 = 72  # 36: Psi2, likewise
 LINEAR1 = 108  # 6: p1
 LINEAR2 = 114  # 6: p2, likewise
@@ -117,7 +117,11 @@ ROOM_S7 = 740  # 7
 ACTIVE = 0  # 1: its joint is simulated
 CHOSEN = 1  # number of the choice in which it was last met on the way down from the root
 FORCED = 2  # number of the update in which a force last acted inside it
-MARKS = 3
+JOINED = 3  # number of the choice in which it last became active
+MARKS = 4
+
+# --- of the flattened body's topology: where `layout.LAST` stands in a model's
+LINK = 6  # the link of the full body
 
 # --- sizes: int64 (SIZES,), of the hybrid body as it is now
 LINKS = 0  # of the flattened body
@@ -129,4 +133,5 @@ JOINTS = 5  # active nodes that have a joint
 PULLS = 6  # springs that act on something that moves
 COUNTER = 7  # numbers the choices, updates and flattenings
 FORCES = 8  # length of the list of nodes that a force acts inside
+WIDENED = 9  # number of the choice by acceleration that is in force
 SIZES = 10

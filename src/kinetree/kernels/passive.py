@@ -18,7 +18,6 @@ from .._jit import kernel, leaf
 from . import layout as at
 from . import nodes as to
 from .blocks import clear, compose, copy, rows_to_child
-from .metric import _long
 
 # s of the axes of a turned body, as products of rows of the rotation: entry (i, j) of each of the six products
 FIRST = (0, 1, 2, 0, 0, 1)
@@ -37,11 +36,13 @@ def squares(omega, m, w, room):
 @leaf
 def times_7(a, i, p, rows, room, out, k, s):
     """Out = A s with s in ROOM_S7, for `rows` rows of 7."""
+    z = to.ROOM_S7
+    s0, s1, s2, s3 = room[0, z], room[0, z + 1], room[0, z + 2], room[0, z + 3]
+    s4, s5 = room[0, z + 4], room[0, z + 5]
     for r in range(rows):
-        dot = 0.0
-        for c in range(7):
-            dot += a[i, p + 7 * r + c] * room[0, to.ROOM_S7 + c]
-        out[k, s + r] = dot
+        u = p + 7 * r
+        dot = a[i, u] * s0 + a[i, u + 1] * s1 + a[i, u + 2] * s2 + a[i, u + 6]
+        out[k, s + r] = dot + a[i, u + 3] * s3 + a[i, u + 4] * s4 + a[i, u + 5] * s5
 
 
 @kernel
@@ -50,15 +51,21 @@ def passive_linear(node, tree, passive, nodes, metrics, room):
     squares(nodes, node, to.TURN, room)
     times_7(passive, node, to.BIAS1, 6, room, nodes, node, to.B1)
     times_7(passive, node, to.SLOPE1, 6, room, metrics, node, to.LINEAR1)
-    if _long(tree, node):
+    if tree[node, to.KIND] == to.COMPRESS:
         times_7(passive, node, to.BIAS2, 6, room, nodes, node, to.B2)
         times_7(passive, node, to.SLOPE2, 6, room, metrics, node, to.LINEAR2)
+    else:
+        copy(6, nodes, node, to.B1, nodes, node, to.B2)
+        copy(6, metrics, node, to.LINEAR1, metrics, node, to.LINEAR2)
+    z = to.ROOM_S7
+    s0, s1, s2, s3 = room[0, z], room[0, z + 1], room[0, z + 2], room[0, z + 3]
+    s4, s5 = room[0, z + 4], room[0, z + 5]
     eta = 0.0
     for r in range(7):
-        dot = 0.0
-        for c in range(7):
-            dot += passive[node, to.FLOOR + 7 * r + c] * room[0, to.ROOM_S7 + c]
-        eta += dot * room[0, to.ROOM_S7 + r]
+        u = to.FLOOR + 7 * r
+        dot = passive[node, u] * s0 + passive[node, u + 1] * s1 + passive[node, u + 2] * s2 + passive[node, u + 6]
+        dot += passive[node, u + 3] * s3 + passive[node, u + 4] * s4 + passive[node, u + 5] * s5
+        eta += dot * room[0, z + r]
     metrics[node, to.ETA] = eta
 
 
@@ -82,32 +89,42 @@ def _turn_squares(pose, n, p, room):
 def _times_turn(a, i, p, rows, room, out, k, s):
     """Out = A Q with Q in ROOM_Q, for `rows` rows of 7."""
     for r in range(rows):
-        for c in range(6):
-            dot = 0.0
-            for m in range(6):
-                dot += a[i, p + 7 * r + m] * room[0, to.ROOM_Q + 7 * m + c]
-            out[k, s + 7 * r + c] = dot
-        out[k, s + 7 * r + 6] = a[i, p + 7 * r + 6]
+        u, w = p + 7 * r, s + 7 * r
+        x0 = x1 = x2 = x3 = x4 = x5 = 0.0
+        for m in range(6):
+            x, z = a[i, u + m], to.ROOM_Q + 7 * m
+            x0, x1, x2 = x0 + x * room[0, z], x1 + x * room[0, z + 1], x2 + x * room[0, z + 2]
+            x3, x4, x5 = x3 + x * room[0, z + 3], x4 + x * room[0, z + 4], x5 + x * room[0, z + 5]
+        last = a[i, u + 6]
+        out[k, w], out[k, w + 1], out[k, w + 2], out[k, w + 3] = x0, x1, x2, x3
+        out[k, w + 4], out[k, w + 5], out[k, w + 6] = x4, x5, last
 
 
 @leaf
 def _add_product(sign, a, i, p, room, b, out, k, s):
     """Out += sign A B for a 6 x 6 block and a 6 x 7 one in `room`."""
     for r in range(6):
-        for m in range(6):
-            x = sign * a[i, p + 6 * r + m]
-            for c in range(7):
-                out[k, s + 7 * r + c] += x * room[0, b + 7 * m + c]
+        _add_row(sign, a, i, p + 6 * r, 1, room, b, out, k, s + 7 * r)
 
 
 @leaf
 def _add_transposed(sign, a, i, p, room, b, out, k, s):
     """Out += sign A' B for a 6 x 6 block and a 6 x 7 one in `room`."""
+    for r in range(6):
+        _add_row(sign, a, i, p + r, 6, room, b, out, k, s + 7 * r)
+
+
+@leaf
+def _add_row(sign, a, i, p, stride, room, b, out, k, s):
+    """Add one row of a product with a 6 x 7 block; all of it is read before any of it is written."""
+    x0, x1, x2, x3 = out[k, s], out[k, s + 1], out[k, s + 2], out[k, s + 3]
+    x4, x5, x6 = out[k, s + 4], out[k, s + 5], out[k, s + 6]
     for m in range(6):
-        for r in range(6):
-            x = sign * a[i, p + 6 * m + r]
-            for c in range(7):
-                out[k, s + 7 * r + c] += x * room[0, b + 7 * m + c]
+        x, z = sign * a[i, p + stride * m], b + 7 * m
+        x0, x1, x2, x3 = x0 + x * room[0, z], x1 + x * room[0, z + 1], x2 + x * room[0, z + 2], x3 + x * room[0, z + 3]
+        x4, x5, x6 = x4 + x * room[0, z + 4], x5 + x * room[0, z + 5], x6 + x * room[0, z + 6]
+    out[k, s], out[k, s + 1], out[k, s + 2], out[k, s + 3] = x0, x1, x2, x3
+    out[k, s + 4], out[k, s + 5], out[k, s + 6] = x4, x5, x6
 
 
 @kernel
@@ -185,12 +202,11 @@ def passive_join(node, tree, units, weights, tau, nodes, metrics, passive, room)
     _add_product(-1.0, room, 0, to.ROOM_A, room, Delta, passive, node, to.SLOPE1)
     _add_product(-2.0, room, 0, to.ROOM_NEAR, room, T, passive, node, to.SLOPE1)
     if kind == to.COMPRESS:
-        p12, y12 = (to.P12, to.Y12) if _long(tree, b) else (to.P1, to.Y1)
         _times_turn(passive, b, to.BIAS2, 6, room, passive, node, to.BIAS2)
         _times_turn(passive, b, to.SLOPE2, 6, room, passive, node, to.SLOPE2)
-        _add_transposed(1.0, nodes, b, p12, room, T, passive, node, to.BIAS2)
-        _add_transposed(1.0, nodes, b, p12, room, Delta, passive, node, to.SLOPE2)
-        _add_transposed(2.0, metrics, b, y12, room, T, passive, node, to.SLOPE2)
+        _add_transposed(1.0, nodes, b, to.P12, room, T, passive, node, to.BIAS2)
+        _add_transposed(1.0, nodes, b, to.P12, room, Delta, passive, node, to.SLOPE2)
+        _add_transposed(2.0, metrics, b, to.Y12, room, T, passive, node, to.SLOPE2)
     else:
         copy(42, passive, node, to.BIAS1, passive, node, to.BIAS2)
         copy(42, passive, node, to.SLOPE1, passive, node, to.SLOPE2)

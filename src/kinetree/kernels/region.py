@@ -69,7 +69,7 @@ def forces_inside(
         if wrench_links[k, 0] < 0 or time >= flat_wrenches[k, act.UNTIL]:
             continue
         _borrow(links, flat_wrench_links[k, 0], pair, 0)
-        act.wrench(flat_wrenches[k], flat_wrench_links[k, 1] == 1, pair[0])
+        act.wrench(flat_wrenches, k, flat_wrench_links[k, 1] == 1, pair, 0)
         unit = unit_of_link[wrench_links[k, 0]]
         count = _mark(unit, leaves, tree, marks, now, lists, count, wrenches)
         unit_wrench(pair, 0, act_poses, k, wrenches, unit)
@@ -250,12 +250,8 @@ def choose_by_acceleration(
 
 
 @kernel
-def choose_by_velocity(
-    tree, units, v, weights, scale, passive, marks, roots, sizes, lists, keys, items, most, error
-):
-    """Go down from the roots to the joints of the hybrid body that move most, and mark them."""
-    sizes[to.COUNTER] += 1
-    now = sizes[to.COUNTER]
+def speeds(tree, units, v, weights, scale, passive, marks, sizes, lists):
+    """Write the velocity metric of the active nodes, the sum of v' V v over the joints of each (SPEED)."""
     for k in range(sizes[to.ACTIVES] - 1, -1, -1):
         node = lists[0, k]
         unit = tree[node, to.UNIT]
@@ -270,6 +266,16 @@ def choose_by_velocity(
                     x = v[units[unit, to.FREEDOM + i]] * v[units[unit, to.FREEDOM + j]]
                     total += weight * weights[unit, 6 * i + j] * x
         passive[node, to.SPEED] = total
+
+
+@kernel
+def choose_by_velocity(tree, units, passive, marks, roots, sizes, keys, items, most, error):
+    """Go down from the roots to the active joints that move most, and mark them; returns the number of the choice.
+
+    After `speeds`; it stops as `choose_by_acceleration` does.
+    """
+    sizes[to.COUNTER] += 1
+    now = sizes[to.COUNTER]
     count = joints = 0
     left = 0.0
     limit = error * error if error >= 0.0 else -math.inf

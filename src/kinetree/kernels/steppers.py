@@ -52,8 +52,8 @@ def accelerations(
 ):  # fmt: skip
     """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`.
 
-    `plain` says that no joint has a spring, damper or friction, `alone` that no spring or wrench acts on a body. Arrays
-    come in one by one: one that is taken out of a tuple is counted as used and freed at every call.
+    `plain` says that no joint has a spring, damper, friction or stop, `alone` that no spring or wrench acts on a body.
+    Arrays come in one by one: one that is taken out of a tuple is counted as used and freed at every call.
     """
     prepare_links(topology, constants, q, v, links, axes)
     if external.shape[0] > 0:
@@ -86,7 +86,7 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
     tau, diagonal, stretch, a, feed = work.tau, work.diagonal, work.stretch, work.a, acts.feed
     stages = work.stages
     before = stages[stages.shape[0] - 1]
-    plain = acts.damping.shape[0] == 0 and acts.stiffness.shape[0] == 0
+    plain = acts.damping.shape[0] == 0 and acts.stiffness.shape[0] == 0 and acts.stops.shape[0] == 0
     alone = acts.springs.shape[0] == 0 and acts.wrenches.shape[0] == 0
     first_order = integrator == SEMI_IMPLICIT or integrator == EULER
     implicit = dt if integrator == SEMI_IMPLICIT else 0.0
@@ -132,7 +132,7 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
             )  # fmt: skip
         fault = -2 - bad if bad >= 0 else -1
         if fault == -1:
-            fault = _diverged(v)
+            fault = diverged(v)
         if fault != -1:
             q[:] = before[:nq]
             v[:] = before[nq : nq + nv]
@@ -147,7 +147,7 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
 
 
 @kernel
-def _diverged(v):
+def diverged(v):
     """Return the first degree of freedom that is not finite or absurdly fast, or -1."""
     for k in range(v.shape[0]):
         if not abs(v[k]) < FAST:
