@@ -53,6 +53,26 @@ def as_vector(value: Any, name: str) -> Array:
     return as_finite(value, (3,), name)
 
 
+def as_number(value: Any, name: str) -> float:
+    """Return one number as a float, NaN and infinities too; anything else is an `ArgumentError`."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {value!r}: give a number") from None
+
+
+def as_count(value: Any, name: str, least: int = 0) -> int:
+    """Return a whole number of at least `least`."""
+    try:
+        number = int(value)
+        whole = number == float(value)
+    except (TypeError, ValueError, OverflowError):
+        number, whole = 0, False
+    if not whole or number < least:
+        raise ArgumentError(f"{name} is {value!r}: it must be a whole number of at least {least}")
+    return number
+
+
 def check_state(model: Model, q: Array, v: Array | None = None) -> None:
     """Raise `StateError` where `q` or `v` is not finite, or a quaternion is not of length 1; names the joint."""
     from .kernels.manifold import bad_quaternion
@@ -68,7 +88,9 @@ def check_state(model: Model, q: Array, v: Array | None = None) -> None:
         body = int(model.topology[link, 7])
         start = int(model.q_starts[body])
         turn = q[start : start + 4]
+        length = float(np.linalg.norm(turn))
+        remedy = "divide it by that" if length > 0 else "no turn is 1, 0, 0, 0, as in model.neutral()"
         raise StateError(
             f"the quaternion of joint {model.body_joint_names[body]!r}, q[{start}:{start + 4}] = {turn.tolist()}, has "
-            f"length {float(np.linalg.norm(turn)):.9g}: divide it by that"
+            f"length {length:.9g}: {remedy}"
         )

@@ -48,8 +48,14 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     if not place.is_file():
         raise FileFormatError(place, "", "there is no such file")
     try:
+        if not zipfile.is_zipfile(place):
+            raise FileFormatError(
+                place, "", f"is not a file that kinetree wrote, or only a part of one: a {kind} is .npz"
+            )
         with np.load(place, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
+    except FileFormatError:
+        raise
     except (OSError, *DAMAGE) as error:
         raise FileFormatError(place, "", f"is not a file that kinetree wrote ({error})") from None
     if str(arrays.get("kind")) != kind:

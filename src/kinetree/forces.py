@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import as_array, as_finite, as_vector
+from .arguments import as_array, as_finite, as_number, as_vector
 from .errors import ArgumentError
 from .kernels import layout as at
 from .kernels import manifold
@@ -204,7 +204,7 @@ class _Joints:
         target = self.rest.copy()
         slices = [model.q_slice(name) for name in names]
         at_q = np.concatenate([np.arange(s.start, s.stop) for s in slices])
-        wanted = model.neutral()[at_q] if rest is None else np.asarray(rest, dtype=float)
+        wanted = model.neutral()[at_q] if rest is None else _as_floats(rest, f"{what} target")
         if wanted.ndim == 0:
             wanted = np.full(len(at_q), float(wanted))
         target[at_q] = as_finite(wanted, (len(at_q),), f"{what} target")
@@ -258,7 +258,7 @@ class _Joints:
         positive: bool = False,
         finite: bool = True,
     ) -> Array:
-        array = np.asarray(value, dtype=float)
+        array = _as_floats(value, what)
         if array.ndim == 0:
             array = np.full(len(dofs), float(array))
         elif array.shape == (len(names),) and len(names) != len(dofs):
@@ -276,6 +276,13 @@ def _names(model: Model, joints: Sequence[str] | str | None) -> tuple[str, ...]:
     return model.joint_names if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
 
 
+def _as_floats(value: Any, what: str) -> Array:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{what} cannot be read as numbers: {error}") from None
+
+
 def _in_link(model: Model, body: int, point: Array) -> Array:
     own = model.body_poses_in_link[body]
     return own[:9].reshape(3, 3) @ point + own[9:]
@@ -283,7 +290,8 @@ def _in_link(model: Model, body: int, point: Array) -> Array:
 
 def _spring(model: Model, spring: Spring) -> tuple[list[float], tuple[int, int]]:
     body = model.body_index(spring.body)
-    if spring.k < 0 or spring.d < 0 or spring.length < 0 or not np.isfinite([spring.k, spring.d, spring.length]).all():
+    sizes = [as_number(getattr(spring, name), f"{name} of a Spring") for name in ("k", "d", "length")]
+    if min(sizes) < 0 or not np.isfinite(sizes).all():
         raise ArgumentError(f"{spring!r}: k, d and length must be finite and not negative")
     link, other = int(model.body_links[body]), -1
     near, far = _in_link(model, body, as_vector(spring.point, "point")), as_vector(spring.anchor, "anchor")
@@ -294,7 +302,7 @@ def _spring(model: Model, spring: Spring) -> tuple[list[float], tuple[int, int]]
         link, other, near, far = other, -1, far, near
     if link < 0:
         raise ArgumentError(f"{spring!r} connects two points that cannot move: choose a body that moves")
-    return [*near, *far, spring.k, spring.d, spring.length], (link, other)
+    return [*near, *far, *sizes], (link, other)
 
 
 def _wrench(model: Model, applied: Applied) -> tuple[list[float], tuple[int, int]]:

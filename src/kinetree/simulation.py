@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import forces as _forces
-from .arguments import GRAVITY, as_array, as_finite, as_gravity, as_vector, check_state
+from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback
@@ -43,9 +43,9 @@ class Simulation:
     0.5
 
     `q` and `v` are the start (None: neutral and at rest). The model's own damping, friction and joint springs act, plus
-    `forces` and whatever `apply` adds. The integrators are "semi_implicit" (first order, robust; joint springs and
-    dampers are implicit and stable at any gain), "euler", "rk4", and "rk45", which refines its steps within each `dt`
-    to keep the error below `tolerance`.
+    `forces` and whatever `apply` adds; its limits only through `forces.JointStops`, its efforts not. The integrators are "semi_implicit" (first order,
+    robust; joint springs and dampers are implicit and stable at any gain), "euler", "rk4", and "rk45", which refines
+    its steps within each `dt` to keep the error below `tolerance`.
     """
 
     def __init__(
@@ -63,15 +63,19 @@ class Simulation:
         seed: int = 0,
     ) -> None:
         """Check the arguments and allocate the scratch; nothing moves yet."""
-        if not (np.isfinite(dt) and dt > 0):
-            raise ArgumentError(f"dt is {dt}: a time step must be positive")
+        if not isinstance(model, Model):
+            raise ArgumentError(f"the model is {model!r}: give a Model, of kinetree.load, kinetree.models or a builder")
         self.model = model
-        self.dt = float(dt)
+        self.dt = as_number(dt, "dt")
+        if not (np.isfinite(self.dt) and self.dt > 0):
+            raise ArgumentError(f"dt is {dt}: a time step must be positive")
         self.gravity = as_gravity(gravity)
         self.method = Full() if method is None else method
+        if isinstance(self.method, type) or not hasattr(self.method, "stepper"):
+            raise ArgumentError(f"method is {method!r}: use kinetree.Full(), kinetree.Adaptive(joints=...)")
         self.integrator = integrator
-        self.tolerance = float(tolerance)
-        self.rng = np.random.default_rng(seed)
+        self.tolerance = as_number(tolerance, "tolerance")
+        self.rng = np.random.default_rng(as_count(seed, "seed"))
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
         self.q = model.neutral() if q is None else q
         self.v = np.zeros(model.nv) if v is None else v
@@ -159,11 +163,12 @@ class Simulation:
         """
         if frame not in ("world", "body"):
             raise ArgumentError(f"frame is {frame!r}: use 'world' or 'body'")
-        if until is not None and np.isnan(until):
+        last = np.inf if until is None else as_number(until, "until")
+        if np.isnan(last):
             raise ArgumentError("until is NaN: give a time, or None for ever")
         item = Applied(
             self.model.body_index(body), as_vector(force, "force"), as_vector(torque, "torque"),
-            as_vector(point, "point"), frame, np.inf if until is None else float(until), self._remove,
+            as_vector(point, "point"), frame, last, self._remove,
         )  # fmt: skip
         self._applied = [*(a for a in self._applied if a.until > self.time), item]
         self._acts = build_acts(self.model, self._forces, self._applied)
@@ -177,9 +182,7 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Take `n` steps of `dt`."""
-        if int(n) != n or n < 0:
-            raise ArgumentError(f"step({n}): the number of steps must be a whole number, not negative")
-        self._raise_fault(self._advance(int(n), np.zeros((0, 0)), 0))
+        self._raise_fault(self._advance(as_count(n, "the number of steps"), np.zeros((0, 0)), 0))
 
     def run(self, seconds: float, *, record_every: int | None = None, progress: Progress = False) -> Trajectory:
         """Simulate for `seconds` and return the motion, first and last state included.
@@ -188,12 +191,11 @@ class Simulation:
         terminal, or a function that is called with the fraction done. An interrupt or a divergence loses nothing:
         `recorded` holds the motion up to then.
         """
-        if not (np.isfinite(seconds) and seconds >= 0):
+        duration = as_number(seconds, "the time to simulate")
+        if not (np.isfinite(duration) and duration >= 0):
             raise ArgumentError(f"run({seconds}): the time to simulate must be finite and not negative")
-        steps = round(seconds / self.dt)
-        every = max(1, round(FRAME / self.dt)) if record_every is None else int(record_every)
-        if every < 1:
-            raise ArgumentError(f"record_every is {record_every}: it must be at least 1")
+        steps = round(duration / self.dt)
+        every = max(1, round(FRAME / self.dt)) if record_every is None else as_count(record_every, "record_every", 1)
         recorder = _Recorder(self, every)
         report = _reporter(progress)
         done, chunk = 0, min(steps, 16)

@@ -160,6 +160,8 @@ def test_files_of_other_programs_are_refused(tmp_path):
         for read in (Trajectory.load, Simulation.restore):
             with pytest.raises(FileFormatError, match=f"{name}.npz: is not a file that kinetree wrote"):
                 read(tmp_path / f"{name}.npz")
+    with pytest.raises(FileFormatError, match=r"or only a part of one: a trajectory is \.npz$"):
+        Trajectory.load(tmp_path / "text.npz")
 
 
 # --- Parquet
@@ -359,7 +361,7 @@ FACTS = {
     "steps": ({"steps": "x"}, "damaged"),
     "start": ({"start": float("nan")}, "start"),
     "dt": ({"dt": -1.0}, "a time step must be positive"),
-    "dt as text": ({"dt": "fast"}, "damaged"),
+    "dt as text": ({"dt": "fast"}, "dt is 'fast': give a number"),
     "gravity": ({"gravity": [1, 2]}, "gravity has shape"),
     "integrator": ({"integrator": "magic"}, "integrator is 'magic'"),
     "tolerance": ({"tolerance": 2.0}, "tolerance is 2"),

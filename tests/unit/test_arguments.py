@@ -189,6 +189,15 @@ def test_a_callback_that_makes_the_motion_diverge_is_reported():
         ({"gravity": (0, 0)}, "gravity has shape"),
         ({"q": [0, 0]}, r"q has shape \(2,\), but this model needs \(3,\)"),
         ({"v": "fast"}, "v cannot be read as numbers"),
+        ({"dt": "short"}, "dt is 'short': give a number"),
+        ({"tolerance": "tight", "integrator": "rk45"}, "tolerance is 'tight': give a number"),
+        ({"seed": -1}, "seed is -1: it must be a whole number of at least 0"),
+        ({"seed": "lucky"}, "seed is 'lucky'"),
+        ({"method": "aba"}, r"method is 'aba': use kinetree.Full\(\)"),
+        ({"method": kt.Full}, r"use kinetree.Full\(\)"),
+        ({"forces": [kt.forces.JointPD(kp="stiff")]}, "JointPD stiffness cannot be read as numbers"),
+        ({"forces": [kt.forces.JointPD(target="up")]}, "JointPD target cannot be read as numbers"),
+        ({"forces": [kt.forces.Spring("link0", (0, 0, 0), (0, 0, 0), "soft")]}, "k of a Spring is 'soft'"),
     ],
 )
 def test_wrong_options_are_refused(options, says):
@@ -198,12 +207,18 @@ def test_wrong_options_are_refused(options, says):
         kt.Full("fast")
 
 
+def test_a_simulation_takes_a_model():
+    with pytest.raises(ArgumentError, match=r"the model is 'arm.urdf': give a Model, of kinetree.load"):
+        Simulation("arm.urdf")
+
+
 def test_wrong_states_name_the_joint():
     """The start and every assignment are checked, and what was there stays."""
     sim = Simulation(arm())
     for name, value, says in (
         ("q", [1, 0, 0, 0, np.nan], r"q\[4\] of joint 'hinge' is nan"),
         ("v", [0, np.inf, 0, 0], r"v\[1\] of joint 'ball' is inf"),
+        ("q", [0, 0, 0, 0, 0], "length 0: no turn is 1, 0, 0, 0"),
         ("q", [0.5, 0, 0, 0, 0], "the quaternion of joint 'ball'.*has length 0.5: divide it by that"),
     ):
         with pytest.raises(StateError, match=says):
@@ -215,14 +230,19 @@ def test_wrong_states_name_the_joint():
 
 def test_steps_and_times_are_checked():
     sim = Simulation(CHAIN)
-    for n in (-1, 1.5):
-        with pytest.raises(ArgumentError, match=rf"step\({n}\): the number of steps must be a whole number"):
+    for n in (-1, 1.5, "ten", None, np.inf):
+        with pytest.raises(
+            ArgumentError, match=rf"the number of steps is {n!r}: it must be a whole number of at least 0"
+        ):
             sim.step(n)
     for seconds in (-1.0, np.nan, np.inf):
         with pytest.raises(ArgumentError, match="the time to simulate must be finite and not negative"):
             sim.run(seconds)
-    with pytest.raises(ArgumentError, match="record_every is 0: it must be at least 1"):
-        sim.run(0.1, record_every=0)
+    with pytest.raises(ArgumentError, match="the time to simulate is 'long': give a number"):
+        sim.run("long")
+    for every in (0, 2.5, "often"):
+        with pytest.raises(ArgumentError, match=f"record_every is {every!r}: it must be a whole number of at least 1"):
+            sim.run(0.1, record_every=every)
     sim.step(0)
     assert len(sim.run(0.0)) == 1
     assert sim.time == 0
@@ -233,6 +253,7 @@ def test_what_apply_takes():
     for options, says in (
         ({"frame": "sky"}, "frame is 'sky': use 'world' or 'body'"),
         ({"until": np.nan}, "until is NaN"),
+        ({"until": "noon"}, "until is 'noon': give a number"),
         ({"force": (1, 2)}, "force has shape"),
         ({"torque": (np.inf, 0, 0)}, r"torque\[0\] is inf"),
         ({"point": (0, np.nan, 0)}, r"point\[1\] is nan"),

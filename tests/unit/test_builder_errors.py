@@ -23,6 +23,7 @@ def body(name="arm", **options):
 WRONG = {
     "no bodies": (lambda: kt.ModelBuilder(), r"no bodies"),
     "empty name": (lambda: body(""), r"name is ''"),
+    "name of the world": (lambda: body("world"), r"named 'world', which means the world itself"),
     "name that is no text": (lambda: body(7), r"name is 7"),
     "duplicate body": (lambda: body().body("arm", **SOLID), r"bodies are named 'arm'"),
     "duplicate joint": (

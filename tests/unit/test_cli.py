@@ -82,7 +82,12 @@ def test_every_command_has_help_with_examples(capsys, command):
         (["simulate", "pendulum:3", "--render", "film.avi"], ".mp4, .gif, .png"),
         (["export", "pendulum:3", "pendulum.stl"], ".urdf, .xml"),
         (["convert", "missing.npz", "out.csv"], "no such file"),
+        (["inspect", "pendulum:99999999999"], "more than 10000000 would need more memory"),
+        (["inspect", "crowd:1000000"], "more than 100000 would need more memory"),
+        (["inspect", "millipede:legs=1000000,leg_links=1000"], "legs of kinetree.models.millipede is 1000000"),
         (["bench", "nothing"], "no table 'nothing'"),
+        (["bench", "full", "--data", "no/folder"], "'no/folder' does not exist"),
+        (["bench", "full", "--json", "full.txt"], "unexpected extra argument"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(capsys, words, says):
@@ -232,6 +237,29 @@ def test_models_can_be_exported_and_converted(capsys, tmp_path):
         found = facts(capsys, "inspect", path)
         assert found["nv"] == 4
         assert found["total_mass"] == pytest.approx(0.4)
+
+
+def test_the_examples_of_export_work(capsys, tmp_path):
+    """What the help of `export` shows can be done."""
+    for model, name, nv in (("humanoid", "humanoid.xml", 95), ("chain:20", "chain.urdf", 20)):
+        assert run(capsys, "export", model, tmp_path / name)[0] == 0
+        assert facts(capsys, "inspect", tmp_path / name)["nv"] == nv
+
+
+def test_a_table_of_figures_goes_where_it_is_sent(capsys, tmp_path, monkeypatch):
+    """`bench --json` prints JSON alone, as other commands do; with the name of a file, table and file are made."""
+    from kinetree import bench
+    from kinetree.bench.core import Report, at_most
+
+    report = Report("full", True, [at_most("speed", "a row", 1.0, 2.0, "s")])
+    monkeypatch.setattr(bench, "run", lambda name, **options: report)
+    for words in (["full", "--json"], ["--json", "full"], ["full", "--json", "--quick"], ["full", "--json", "-"]):
+        code, out, _ = run(capsys, "bench", *words)
+        assert (code, json.loads(out)["rows"][0]["name"]) == (0, "a row")
+    code, out, _ = run(capsys, "bench", "full", "--json", tmp_path / "full.json")
+    assert code == 0
+    assert "a row" in out
+    assert json.loads((tmp_path / "full.json").read_text())["met"] == 1
 
 
 def test_a_motion_is_no_model(capsys, tmp_path):

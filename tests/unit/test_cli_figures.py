@@ -117,8 +117,8 @@ def test_the_demo_leaves_what_it_lists(capsys, tmp_path, tiny):
     assert -trajectory.q[0] == pytest.approx([demo.SWING, demo.CURL, demo.CURL])
     assert Image.open(files["energy.png"]).size == plot.SIZE
     picture = Image.open(files["pendulum.png"])
-    assert picture.size == (64, 48)
-    assert len(picture.getcolors(64 * 48)) > 100
+    assert picture.size == (128, 96)
+    assert len(picture.getcolors(128 * 96)) > 100
     with open(files["pendulum.mp4"], "rb") as film:
         assert film.read(12)[4:8] == b"ftyp"
 
@@ -138,6 +138,20 @@ def test_the_demo_in_words_and_on_the_screen(capsys, tmp_path, tiny, monkeypatch
     code, _, err = run(capsys, "demo", "--out", tmp_path / "file")
     assert code == 2
     assert "is a file: give a folder" in err
+
+
+def test_flashes_show_the_states_of_the_motion():
+    """The picture's model is the first, the last and evenly spread states side by side, each where it was."""
+    model = kt.models.chain(2, spherical=True)
+    states = [model.random_state(seed)[0] for seed in range(20)]
+    trajectory = kt.Trajectory.of_states(model, 0.1 * np.arange(20), states)
+    many, q = demo._flashes(trajectory)
+    frames = list(dict.fromkeys(int(name.split("/")[0]) for name in many.names))
+    assert (frames[0], frames[-1], len(frames)) == (0, 19, demo.FLASHES)
+    poses = kt.body_poses(many, q)
+    for frame in frames:
+        own = [many.body_index(f"{frame}/{name}") for name in model.names]
+        assert np.array_equal(poses[own], trajectory.body_poses(frame))
 
 
 def test_beads_move_as_the_links_do():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -246,7 +247,6 @@ def test_what_urdf_cannot_draw_is_warned_of(tmp_path: Path) -> None:
         (".xml", kt.Helical("x", 0.1), {}, "no helical joint.*'joint'"),
         (".xml", kt.Spherical(), {"limits": (-1, 1)}, "'joint' has limits"),
         (".xml", kt.Spherical(), {"armature": (1, 2, 3)}, "'joint' has different values of armature"),
-        (".xml", kt.Free(), {"placement": (0, 0, 1)}, "'joint' does not start at the world's origin"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused(
@@ -266,9 +266,41 @@ def test_names_that_need_escapes(tmp_path: Path) -> None:
         model = kt.ModelBuilder(odd).body(odd, joint=kt.Revolute("x"), mass=1, inertia=(1, 1, 1)).build()
         loaded = kt.load(kt.save(model, tmp_path / f"odd{suffix}"), strict=True)
         assert (loaded.name, loaded.names, loaded.joint_names) == (odd, (odd,), (odd,))
+    good = kt.ModelBuilder().body("good", mass=1, inertia=(1, 1, 1)).description().bodies[0]
     for bad in ("a\x01", "world"):
         with pytest.raises(ModelError, match="rename"):
-            kt.save(kt.ModelBuilder().body(bad, mass=1, inertia=(1, 1, 1)).build(), tmp_path / "bad.urdf")
+            kt.save(kt.ModelBuilder().add(replace(good, name=bad)).build(), tmp_path / "bad.urdf")
+
+
+def _order(model: kt.Model, loaded: kt.Model, starts: str) -> np.ndarray:
+    """Return, for each coordinate of `loaded`, the one of `model`; a universal joint `j` is `j_1` and `j_2` there."""
+    numbers: list[int] = []
+    for name in loaded.joint_names:
+        own = name if name in model.joint_names else name[:-2]
+        slot = getattr(model, starts)(own)
+        one = own != name
+        numbers += [slot.start + int(name[-1]) - 1] if one else range(slot.start, slot.stop)
+    return np.array(numbers)
+
+
+@pytest.mark.parametrize("name", ["humanoid", "crowd:2,joints=24", "millipede:legs=4,leg_links=2,spine=6"])
+def test_free_bodies_keep_their_places_in_mjcf(tmp_path: Path, name: str) -> None:
+    """The free figures of the library come back with poses and dynamics, and in MuJoCo start where they stand."""
+    model = kt.models.from_spec(name)
+    path = kt.save(model, tmp_path / "free.xml")
+    loaded = kt.load(path, strict=True)
+    at_q, at_v = _order(model, loaded, "q_slice"), _order(model, loaded, "v_slice")
+    assert sorted(at_v) == list(range(model.nv))
+    q, v = model.random_state(1)
+    numbers = [loaded.body_index(body) for body in model.names]
+    assert np.abs(kt.body_poses(loaded, q[at_q])[numbers] - kt.body_poses(model, q)).max() < 1e-12
+    a = kt.forward_dynamics(model, q, v)[at_v]
+    assert np.abs(kt.forward_dynamics(loaded, q[at_q], v[at_v]) - a).max() < 1e-9 * np.abs(a).max()
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(theirs)
+    mujoco.mj_kinematics(theirs, data)
+    for body, pose in zip(model.names, kt.body_poses(model, model.neutral()), strict=True):
+        assert np.abs(data.body(body).xpos - pose[:3, 3]).max() < 1e-12, body
 
 
 def test_a_deep_tree_goes_to_urdf(tmp_path: Path) -> None:

@@ -30,10 +30,16 @@ def run(
     means the environment's `KINETREE_TEST_DATA`, or `../shared/data` beside the project; rows whose file is absent say
     so. `progress` is called with the fraction done and the name of what comes next.
     """
-    if name not in TABLES:
-        raise ArgumentError(f"there is no table {name!r}: use one of {', '.join(TABLES)}")
+    check(name, data)
     parts = import_module(TABLES[name]).parts(quick=quick, data=data_folder(data))
     return run_parts(name, parts, quick=quick, progress=progress)
+
+
+def check(name: str, data: str | os.PathLike[str] | None = None) -> None:
+    """Raise an `ArgumentError` where there is no such table or folder, before anything is measured."""
+    if name not in TABLES:
+        raise ArgumentError(f"there is no table {name!r}: use one of {', '.join(TABLES)}")
+    data_folder(data)
 
 
 def data_folder(given: str | os.PathLike[str] | None = None) -> Path | None:

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
+    words = _to_stdout([word for word in words if word != "--debug"])
     try:
         from .app import command
     except ImportError as error:
@@ -41,6 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _code(stop.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 the last resort, so that no user meets a traceback
         return _explain(error)
+
+
+def _to_stdout(words: list[str]) -> list[str]:
+    """Let `bench --json` without the name of a file mean what it does elsewhere: `--json -`, standard output."""
+    if words[:1] != ["bench"]:
+        return words
+    result: list[str] = []
+    for number, word in enumerate(words, start=1):
+        result.append(word)
+        following = words[number] if number < len(words) else ""
+        if word == "--json" and not following.endswith(".json") and following != "-":
+            result.append("-")
+    return result
 
 
 def _code(result: object) -> int:

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
-from .common import console, finite, progress, writable
+from .common import console, finite, print_json, progress, writable
 
 
 def bench(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Which table, such as full.")] = "full",
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the rows here, too.")] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", metavar="[FILE]", help="Print the rows as JSON instead; with a FILE, write them there, too."
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes and fewer repetitions.")] = False,
     data: Annotated[
         Path | None,
@@ -27,15 +32,22 @@ def bench(
 
       kinetree bench full
 
+      kinetree bench full --quick --json
+
       kinetree bench full --quick --json full.json
     """
     from .. import bench as tables
     from ..bench.table import print_report
 
-    if json is not None:
+    to_stdout = json is not None and str(json) == "-"
+    if json is not None and not to_stdout:
         writable(json, (".json",), "--json")
+    tables.check(name, data)
     with progress(f"bench {name}") as bar:
         report = tables.run(name, quick=quick, data=data, progress=lambda fraction, label: bar(fraction))
+    if to_stdout:
+        print_json(report.as_dict())
+        return
     print_report(report)
     if json is not None:
         from json import dumps

@@ -13,6 +13,7 @@ from ..errors import ArgumentError
 from .common import JsonOption, console, print_facts, print_json, progress
 
 if TYPE_CHECKING:
+    from ..model.model import Model
     from ..trajectory import Trajectory
 
 LINKS = 300
@@ -20,8 +21,9 @@ SECONDS = 4.0
 DT = 1e-3
 FRAMES_A_SECOND = 30
 SWING = 1.2  # rad from hanging, at the start
-BEAD = 0.16  # m, radius of a link in the pictures: 30 m of thin rods would be a hair
-VIEW = (0.5, -1.0, 0.3)  # from the model to the camera
+BEAD = 0.33  # m, radius of a link in the pictures: 30 m of thin rods would be a hair
+VIEW = (0.35, -1.0, 0.22)  # from the model to the camera
+FLASHES = 9  # states in the picture
 WIDTH, HEIGHT = 854, 480
 CURL = 0.004  # rad more from each link to the next: a bent chain swings like a whip
 
@@ -103,7 +105,7 @@ def _plot(path: Path, trajectory: Trajectory, energies: Any) -> Path:
 
 
 def _draw(out: Path, trajectory: Trajectory) -> list[Path]:
-    """Draw a picture of the middle of the motion, and the film."""
+    """Draw a picture of several states at once, as a stroboscope shows a motion, and the film."""
     import numpy as np
 
     from ..render import Camera, render_image, write_png
@@ -114,8 +116,32 @@ def _draw(out: Path, trajectory: Trajectory) -> list[Path]:
     around = np.concatenate((spots - BEAD, spots + BEAD))
     camera = Camera.framing(around, direction=VIEW, aspect=WIDTH / HEIGHT)
     picture = out / "pendulum.png"
-    write_png(picture, render_image(beads.model, beads.q[len(beads) // 2], camera=camera, width=WIDTH, height=HEIGHT))
+    model, q = _flashes(beads)
+    write_png(picture, render_image(model, q, camera=camera, width=2 * WIDTH, height=2 * HEIGHT))
     return [picture, draw(beads, out / "pendulum.mp4", camera=camera, width=WIDTH, height=HEIGHT)]
+
+
+def _flashes(trajectory: Trajectory) -> tuple[Model, Any]:
+    """Return states of a motion, evenly spread over it, as one model of that many trees and its configuration."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from ..model.builder import ModelBuilder
+
+    frames = np.unique(np.linspace(0, len(trajectory) - 1, FLASHES).round().astype(int))
+    builder = ModelBuilder("flashes")
+    for frame in frames:
+        for body in trajectory.model.description().bodies:
+            parent = None if body.parent is None else f"{frame}/{body.parent}"
+            joint = f"{frame}/{body.joint_name}"
+            builder.add(replace(body, name=f"{frame}/{body.name}", parent=parent, joint_name=joint))
+    model = builder.build()
+    q = np.empty(model.nq)
+    for frame in frames:
+        for joint in trajectory.model.joint_names:
+            q[model.q_slice(f"{frame}/{joint}")] = trajectory.q[frame, trajectory.model.q_slice(joint)]
+    return model, q
 
 
 def _as_beads(trajectory: Trajectory) -> Trajectory:

@@ -12,7 +12,7 @@ from ..errors import missing_extra
 
 SCALE = 2  # drawn twice as large, then reduced: smooth lines
 SIZE = (960, 540)
-MARGINS = (92, 56, 28, 64)  # left, top, right, bottom
+MARGINS = (92, 72, 28, 64)  # left, top, right, bottom
 COLORS = ((31, 105, 184), (214, 122, 18), (40, 40, 46), (30, 140, 120))
 INK, GRID = (40, 40, 46), (222, 224, 228)
 
@@ -47,15 +47,15 @@ def line_plot(
     for tick in (tick for tick in x_ticks if x_low <= tick <= x_high):
         pen.line([(across(tick), top), (across(tick), height - bottom)], fill=GRID, width=SCALE)
         pen.text((across(tick), height - bottom + 8 * SCALE), f"{tick:g}", INK, font, anchor="mt")
-    pen.text((left, top - 30 * SCALE), title, INK, bold, anchor="lm")
+    pen.text((left, top - 46 * SCALE), title, INK, bold, anchor="lm")
     pen.text(((left + width - right) / 2, height - 16 * SCALE), x_label, INK, font, anchor="mm")
-    pen.text((12 * SCALE, top - 12 * SCALE), y_label, INK, font, anchor="lm")
+    pen.text((left - 8 * SCALE, top - 22 * SCALE), y_label, INK, font, anchor="rm")
     place = float(width - right)
     for (name, line), color in reversed(list(zip(lines.items(), COLORS, strict=False))):
         points = list(zip(across(x).tolist(), up(np.asarray(line)).tolist(), strict=True))
         if len(points) > 1:
             pen.line(points, fill=color, width=3 * SCALE, joint="curve")
-        pen.text((place, top - 30 * SCALE), name, color, font, anchor="rm")
+        pen.text((place, top - 46 * SCALE), name, color, font, anchor="rm")
         place -= pen.textlength(name, font) + 22 * SCALE
     image.resize(SIZE, Image.Resampling.LANCZOS).save(path)
     return path

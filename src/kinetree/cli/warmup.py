@@ -6,7 +6,7 @@ from .common import JsonOption, print_facts, print_json
 
 
 def warmup(json: JsonOption = False) -> None:
-    """Compile all kernels into the cache; takes a minute the first time and a moment after that.
+    """Compile all kernels into the cache; takes minutes the first time and a moment after that.
 
     [bold]Examples[/bold]
 

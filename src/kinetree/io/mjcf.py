@@ -19,7 +19,7 @@ from ..model.shapes import Shape
 from .chains import JointRow, LinkRow, bodies_of, is_identity
 from .compiled import body_pose, limit, mass_of, quiet_mujoco, shape_of
 from .mjcf_check import check_mjcf, list_text_left_out
-from .notes import Names, Notes
+from .notes import FREE_FROM_PLACE, Names, Notes
 from .xmltree import Node
 
 WORLD_SHAPES = "world_shapes"
@@ -46,6 +46,7 @@ def read_mjcf(path: str, data: bytes, root: Node) -> Description:
         if spec.flexes:
             raise FileFormatError(path, f"flex {spec.flexes[0].name!r}", "flexible bodies are not rigid: remove them")
         spec.compiler.fusestatic = spec.compiler.discardvisual = spec.compiler.alignfree = False
+        relative = _take_mark(spec)
         _leave_out(mujoco, spec, notes)
         _replace_missing_meshes(mujoco, spec, notes)
         _name_everything(spec)
@@ -60,6 +61,8 @@ def read_mjcf(path: str, data: bytes, root: Node) -> Description:
                 raise
             masses, moving = _compile_apart(mujoco, spec, empty)
         rows = [_link_row(mujoco, densities, masses, moving, body, notes) for body in range(1, masses.nbody)]
+        if not relative:
+            _start_at_origin(rows, notes)
         world_shapes, world_markers = _content(mujoco, densities, masses, 0, notes)
     for row in rows:
         if row.name in empty:
@@ -207,10 +210,23 @@ def _link_row(mujoco: Any, densities: dict[str, float], masses: Any, moving: Any
         joint = _joint_row(mujoco, moving, index, anchor, notes)
         anchor = joint.anchor
         row.joints.append(joint)
-        if isinstance(joint.joint, Free) and not is_identity(row.placement):
+    return row
+
+
+def _take_mark(spec: Any) -> bool:
+    """Tell whether `save` wrote the file with free bodies in their places, and take out the text that says so."""
+    marks = [text for text in spec.texts if text.name == FREE_FROM_PLACE]
+    for text in marks:
+        spec.delete(text)
+    return bool(marks)
+
+
+def _start_at_origin(rows: list[LinkRow], notes: Notes) -> None:
+    """Let free coordinates be absolute, as in MuJoCo."""
+    for row in rows:
+        if any(isinstance(joint.joint, Free) for joint in row.joints) and not is_identity(row.placement):
             notes.add("places of floating bodies that are not kept, because their coordinates are absolute", row.name)
             row.placement = (np.eye(3), np.zeros(3))
-    return row
 
 
 def _content(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+FREE_FROM_PLACE = "kinetree: free joints start from the body's place"
+"""The custom text by which an MJCF says that its free coordinates are relative, as kinetree's are, not absolute."""
+
 
 class Notes:
     """Collects what a file says that the model does not represent, one line a kind of thing."""

@@ -3,6 +3,9 @@
 MuJoCo does not move massless bodies, but lets one body have several joints. So a run of massless bodies, each with one
 child, is written as one body with all their joints; `load` makes the same run of it again, named after the joints.
 Bodies are nested, so that coordinates come back in the order of the nesting: branch after branch.
+
+Free coordinates are absolute in MuJoCo, and relative to the body's placement here. A free body is written where it is
+at neutral, which is where MuJoCo then starts; a `<custom>` text, which MuJoCo passes over, has `load` keep the place.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from .export import (
     split_universals,
     uniform,
 )  # fmt: skip
-from .notes import Notes
+from .notes import FREE_FROM_PLACE, Notes
 from .xmltree import DEEPEST
 
 FILE = "MJCF"
@@ -80,7 +83,10 @@ def write_mjcf(model: Model) -> Written:
         rows.append(_body(run, pad, heavy, still, notes))
         todo.append((f"{pad}</body>\n", depth, None))
         todo.extend(("", depth + 1, child) for child in reversed(children.get(run[-1].name, [])))
-    rows.append("  </worldbody>\n</mujoco>\n")
+    rows.append("  </worldbody>\n")
+    if any(isinstance(body.joint, Free) and not is_identity(body.placement) for body in bodies):
+        rows.append(f"  <custom>{element('text', name=FREE_FROM_PLACE, data='true')}</custom>\n")
+    rows.append("</mujoco>\n")
     return Written("".join(rows), notes)
 
 
@@ -129,11 +135,6 @@ def _body(run: Sequence[Body], pad: str, heavy: set[str | None], still: set[str 
     for body in run[:-1]:
         if body.name != body.joint_name:
             notes.add("massless bodies that take the name of their joint", body.name)
-    if any(isinstance(joint.body.joint, Free) for joint in joints) and not is_identity(last.placement):
-        raise ModelError(
-            f"the free joint {last.joint_name!r} does not start at the world's origin; in MJCF free coordinates are "
-            "absolute: build the body without a placement"
-        )
     if joints and last.name not in heavy:
         notes.add("MuJoCo itself does not move massless bodies (loading the file here is fine)", last.name)
     attributes: dict[str, Any] = {

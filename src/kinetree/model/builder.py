@@ -64,6 +64,8 @@ class ModelBuilder:
         """
         if not isinstance(name, str) or not name:
             raise ModelError(f"a body's name is {name!r}: it must be a text that is not empty")
+        if name == WORLD:
+            raise ModelError("a body is named 'world', which means the world itself as a parent: rename it")
         if not isinstance(joint_name, str) or not (parent is None or isinstance(parent, str)):
             raise ModelError(f"body {name!r}: parent is {parent!r}, joint_name {joint_name!r}: give names, as texts")
         if isinstance(joint, type) and issubclass(joint, Joint):

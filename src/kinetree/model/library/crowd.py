@@ -9,7 +9,7 @@ import numpy as np
 from ..description import Body
 from ..model import Model
 from .humanoid import ALL, humanoid_bodies
-from .parts import assemble, count, positive
+from .parts import MOST, assemble, count, positive
 
 VARIANTS = 12  # different figures in a crowd
 
@@ -20,7 +20,7 @@ def crowd(n: int = 200, seed: int = 0, *, joints: int = ALL, spacing: float = 1.
     `joints` and `damping` are those of `humanoid`; `spacing` [m] is that of the grid, centred on the origin. The
     bodies of figure 7 are named `7/pelvis`, ...
     """
-    n = count(n, "n of kinetree.models.crowd")
+    n = count(n, "n of kinetree.models.crowd", most=MOST // 100)
     spacing = positive(spacing, "spacing")
     rng = np.random.default_rng(count(seed, "seed", 0))
     variants = [humanoid_bodies(joints, k, damping=damping) for k in range(min(n, VARIANTS))]

@@ -8,7 +8,7 @@ from ..description import Body
 from ..joints import Fixed, Free, Revolute
 from ..model import Model
 from ..shapes import Box, Capsule, rotation_of_z
-from .parts import AMBER, BLUE, DARK, NO_TURN, TEAL, assemble, count, not_negative
+from .parts import AMBER, BLUE, DARK, MOST, NO_TURN, TEAL, assemble, count, not_negative
 
 SEGMENT = 0.04  # length of a spine link [m]
 LIMB = 0.03  # length of a leg link [m]
@@ -25,7 +25,8 @@ def millipede(
     is free, or welded to the world if not `floating`. `damping` is that of every other joint [N m s/rad]. Bodies are
     named `spine0`, ... and `leg0_0` (leg 0, link 0), ...
     """
-    legs, leg_links = count(legs, "legs of kinetree.models.millipede", 0), count(leg_links, "leg_links")
+    leg_links = count(leg_links, "leg_links")
+    legs = count(legs, "legs of kinetree.models.millipede", 0, MOST // leg_links)
     spine, damping = count(spine, "spine"), not_negative(damping, "damping")
     radius = 0.35 * SEGMENT
     block = (0.9 * SEGMENT, 2 * radius, 1.2 * radius)

@@ -27,14 +27,20 @@ NO_TURN = np.eye(3)
 ORIGIN = np.zeros(3)
 
 
-def count(value: Any, what: str, least: int = 1) -> int:
-    """Return `value` as an integer of at least `least`, or say which argument is wrong."""
+MOST = 10_000_000
+"""Bodies that a model of the library may have: ten times more would not fit into memory on most machines."""
+
+
+def count(value: Any, what: str, least: int = 1, most: int = MOST) -> int:
+    """Return `value` as an integer of at least `least` and at most `most`, or say which argument is wrong."""
     try:
         number = operator.index(value)
     except TypeError:
         raise ArgumentError(f"{what} is {value!r}: it must be a whole number of at least {least}") from None
     if number < least:
         raise ArgumentError(f"{what} is {number}: it must be at least {least}")
+    if number > most:
+        raise ArgumentError(f"{what} is {number}: more than {most} would need more memory than there is")
     return number
 
 
