@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+import adaptive_pictures
 import kinetree as kt
 from kinetree.render import render_image, write_png
 
@@ -49,6 +50,8 @@ def main() -> None:
     picture = np.concatenate([humanoids(), gap, molecule(), gap, millipede()], axis=1)
     write_png(FOLDER / "demo.png", picture)
     print(FOLDER / "demo.png", picture.shape)
+    for path in adaptive_pictures.draw(FOLDER):
+        print(path)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ._late import call
 from .dynamics import Workspace
 from .errors import ArgumentError
 from .kernels import steppers
@@ -75,16 +76,23 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Full:
-    """Simulate all joints by `algorithm`: "aba", the articulated-body algorithm."""
+    """Simulate all joints by `algorithm`: "aba", the articulated-body algorithm, or "dca", divide and conquer.
+
+    Both solve the same equations. "aba" is quicker on one processor; "dca" is what the adaptive method is built on, and
+    steps with "semi_implicit" and "euler" only.
+    """
 
     algorithm: str = "aba"
 
     def __post_init__(self) -> None:
-        if self.algorithm != "aba":
-            raise ArgumentError(f"Full({self.algorithm!r}): the algorithm must be 'aba'")
+        if self.algorithm not in ("aba", "dca"):
+            raise ArgumentError(f"Full({self.algorithm!r}): the algorithm must be 'aba' or 'dca'")
 
-    def stepper(self, model: Model, integrator: str, tolerance: float) -> FullStepper:
+    def stepper(self, model: Model, integrator: str, tolerance: float) -> Stepper:
         """Allocate what stepping `model` needs."""
+        if self.algorithm == "dca":
+            stepper: Stepper = call("kinetree.adaptive.dca_stepper:DcaStepper", model, integrator, tolerance)
+            return stepper
         return FullStepper(model, integrator, tolerance)
 
 

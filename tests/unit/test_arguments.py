@@ -203,7 +203,7 @@ def test_a_callback_that_makes_the_motion_diverge_is_reported():
 def test_wrong_options_are_refused(options, says):
     with pytest.raises(ArgumentError, match=says):
         Simulation(CHAIN, **options)
-    with pytest.raises(ArgumentError, match=r"Full\('fast'\): the algorithm must be 'aba'"):
+    with pytest.raises(ArgumentError, match=r"Full\('fast'\): the algorithm must be 'aba' or 'dca'"):
         kt.Full("fast")
 
 

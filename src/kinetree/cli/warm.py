@@ -32,7 +32,7 @@ def families() -> tuple[Family, ...]:
         Family("kinematics and sums", _kinematics, "bodies.totals-*.nbi"),
         Family("dynamics", _dynamics, "aba.checked_aba-*.nbi"),
         Family("simulation", _simulation, "steppers.advance-*.nbi"),
-        Family("divide and conquer", _divide, "dca.dca-*.nbi"),
+        Family("divide and conquer", _divide, "dca_steps.advance-*.nbi"),
         Family("adaptive simulation", _adaptive, "adaptive.advance-*.nbi"),
         Family("pictures", _pictures, "shade.shade-*.nbi"),
     )
@@ -117,8 +117,10 @@ def _simulation() -> None:
 
 def _divide() -> None:
     from .. import dynamics
+    from ..simulation import Full, Simulation
 
     model = library.chain(3)
+    Simulation(model, method=Full("dca")).step()
     dynamics.forward_dynamics(model, *model.random_state(0), method="dca")
 
 
