@@ -43,9 +43,9 @@ class Simulation:
     0.5
 
     `q` and `v` are the start (None: neutral and at rest). The model's own damping, friction and joint springs act, plus
-    `forces` and whatever `apply` adds; its limits only through `forces.JointStops`, its efforts not. The integrators are "semi_implicit" (first order,
-    robust; joint springs and dampers are implicit and stable at any gain), "euler", "rk4", and "rk45", which refines
-    its steps within each `dt` to keep the error below `tolerance`.
+    `forces` and whatever `apply` adds; its limits only through `forces.JointStops`, its efforts not. The integrators
+    are "semi_implicit" (first order, robust; joint springs and dampers are implicit and stable at any gain), "euler",
+    "rk4", and "rk45", which refines its steps within each `dt` to keep the error below `tolerance`.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from .dca import dca
 from .kinematics import move_links
 from .manifold import integrate
 from .spatial import subtract_external
-from .steppers import EULER, SEMI_IMPLICIT, _diverged
+from .steppers import EULER, SEMI_IMPLICIT, diverged
 
 
 class Joined(NamedTuple):
@@ -64,7 +64,7 @@ def advance(body, acts, joined, q, v, start, first, dt, steps, gravity, integrat
             v[k] += dt * a[k]
         if integrator == SEMI_IMPLICIT:
             integrate(topology, q, v, dt, q)
-        fault = _diverged(v)
+        fault = diverged(v)
         if fault != -1:
             q[:] = before[:nq]
             v[:] = before[nq : nq + nv]
