@@ -26,6 +26,7 @@ _HOMES = {
     "kinetree.simulation": ("Simulation", "Full"),
     "kinetree.trajectory": ("Trajectory",),
     "kinetree.adaptive.method": ("Adaptive",),
+    "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
 _MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
     from .adaptive.method import Adaptive as Adaptive
+    from .adaptive.view import View as View
     from .dynamics import (
         body_accelerations as body_accelerations,
     )

@@ -146,15 +146,21 @@ def build_acts(model: Model, forces: Sequence[Any], applied: Sequence[Applied]) 
             joints.add(force.joints, "JointTorque", torque=force.torque)
         elif not isinstance(force, (Callback, Gravity)):
             raise ArgumentError(f"{force!r} is not a force: use the classes of kinetree.forces")
-    wrenches = [_wrench(model, item) for item in applied]
     dry = np.ascontiguousarray(model.dofs[:, at.FRICTION])
     slow = bool(joints.damping.any() or dry.any())
     nothing = np.zeros(0)
-    return Acts(
+    acts = Acts(
         joints.stiffness if joints.stiffness.any() else nothing, joints.damping if slow else nothing,
         dry if slow else nothing, joints.stops(stops), joints.rest, joints.feed,
-        *_rows(springs, SPRINGS), *_rows(wrenches, WRENCHES), np.zeros((0, 6)),
+        *_rows(springs, SPRINGS), *_rows([], WRENCHES), np.zeros((0, 6)),
     )  # fmt: skip
+    return with_applied(acts, model, applied)
+
+
+def with_applied(acts: Acts, model: Model, applied: Sequence[Applied]) -> Acts:
+    """Return the tables with other applied forces; all else stays the very same arrays."""
+    wrenches, links = _rows([_wrench(model, item) for item in applied], WRENCHES)
+    return acts._replace(wrenches=wrenches, wrench_links=links)
 
 
 def _rows(pairs: list[tuple[list[float], tuple[int, int]]], width: int) -> tuple[Array, np.ndarray]:

@@ -11,9 +11,11 @@ import numpy as np
 
 from ._late import call
 from .dynamics import Workspace
-from .errors import ArgumentError
+from .errors import ArgumentError, SingularError
+from .kernels import layout as at
 from .kernels import steppers
 from .kernels.acts import Acts
+from .kernels.response import respond
 from .kernels.steppers import Body, Work
 from .model.model import Model
 from .typing import Array
@@ -60,6 +62,12 @@ class Stepper(Protocol):
     def stats(self) -> dict[str, Any]:
         """What was computed so far."""
 
+    def regions(self, now: float) -> Any:
+        """Return the regions of the assembly tree at a time [s], or None where there is no such tree."""
+
+    def response(self, acts: Acts, tau: Array, q: Array, v: Array) -> Array:
+        """Return the joint accelerations [nv] that applied wrenches and joint forces cause on the body at rest."""
+
     def snapshot(self) -> dict[str, Array]:
         """Return what must be saved to continue to the bit."""
 
@@ -94,6 +102,14 @@ class Full:
             stepper: Stepper = call("kinetree.adaptive.dca_stepper:DcaStepper", model, integrator, tolerance)
             return stepper
         return FullStepper(model, integrator, tolerance)
+
+
+def answer(model: Model, bad: int, out: Array) -> Array:
+    """Return what `kernels.response.respond` found, or name the link that nothing holds back."""
+    if bad >= 0:
+        joint = model.body_joint_names[model.topology[bad, at.BODY]]
+        raise SingularError(f"joint {joint!r} has no inertia to move: give its body a mass, or the joint an armature")
+    return out
 
 
 class FullStepper:
@@ -156,6 +172,19 @@ class FullStepper:
         if self.integrator == steppers.RK45:
             stats |= {"inner_steps": int(self.control[2]), "rejected_steps": int(self.control[3])}
         return stats
+
+    def regions(self, now: float) -> None:
+        """All joints are simulated: there are no regions."""
+        return
+
+    def response(self, acts: Acts, tau: Array, q: Array, v: Array) -> Array:
+        """Return the joint accelerations [nv] that applied wrenches and joint forces cause on the body at rest."""
+        body, work, out = self.body, self.work, np.empty(self.model.nv)
+        bad = respond(
+            body.topology, body.constants, body.armature, q, np.zeros(self.model.nv), acts.wrenches, acts.wrench_links,
+            tau, work.links, work.axes, work.tau, out,
+        )  # fmt: skip
+        return answer(self.model, bad, out)
 
     def snapshot(self) -> dict[str, Array]:
         """Return what must be saved so that the motion continues to the bit."""

@@ -18,7 +18,7 @@ from . import forces as _forces
 from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
-from .forces import Applied, Callback, build_acts, read_callback
+from .forces import Applied, Callback, build_acts, read_callback, with_applied
 from .full import Full, Method, Outcome
 from .kernels import layout as at
 from .model.archive import model_from_arrays, model_to_arrays
@@ -65,7 +65,7 @@ class Simulation:
         """Check the arguments and allocate the scratch; nothing moves yet."""
         if not isinstance(model, Model):
             raise ArgumentError(f"the model is {model!r}: give a Model, of kinetree.load, kinetree.models or a builder")
-        self.model = model
+        self._model = model
         self.dt = as_number(dt, "dt")
         if not (np.isfinite(self.dt) and self.dt > 0):
             raise ArgumentError(f"dt is {dt}: a time step must be positive")
@@ -84,13 +84,18 @@ class Simulation:
         self._forces = tuple(forces)
         self._applied: list[Applied] = []
         self._stepper = self.method.stepper(model, integrator, self.tolerance)
-        self._acts = build_acts(model, self._forces, [])
+        self._acts = build_acts(model, self._forces, ())
         for force in self._forces:
             if isinstance(force, _forces.Gravity):
                 self.gravity = as_gravity(force.vector)
         self._recorded: Trajectory | None = None
 
     # --- state
+
+    @property
+    def model(self) -> Model:
+        """What moves. A body with other joints or masses is another model: make another simulation of it."""
+        return self._model
 
     @property
     def q(self) -> Array:
@@ -130,6 +135,14 @@ class Simulation:
         return self._stepper.stats
 
     @property
+    def regions(self) -> Any:
+        """What every node of the assembly tree is now: active, rigid, passive, ... (see `adaptive.regions`).
+
+        None where the method has no assembly tree. `kinetree.report.draw_assembly_tree(simulation, path)` draws it.
+        """
+        return self._stepper.regions(self.time)
+
+    @property
     def recorded(self) -> Trajectory | None:
         """What the last `run` recorded, also where it was interrupted or diverged."""
         return self._recorded
@@ -161,22 +174,49 @@ class Simulation:
 
         `frame` names the axes of force and torque; the returned handle has `remove()`.
         """
-        if frame not in ("world", "body"):
-            raise ArgumentError(f"frame is {frame!r}: use 'world' or 'body'")
         last = np.inf if until is None else as_number(until, "until")
         if np.isnan(last):
             raise ArgumentError("until is NaN: give a time, or None for ever")
-        item = Applied(
-            self.model.body_index(body), as_vector(force, "force"), as_vector(torque, "torque"),
-            as_vector(point, "point"), frame, last, self._remove,
-        )  # fmt: skip
+        item = self._applied_to(body, force, torque, point, frame, last)
         self._applied = [*(a for a in self._applied if a.until > self.time), item]
-        self._acts = build_acts(self.model, self._forces, self._applied)
+        self._acts = with_applied(self._acts, self.model, self._applied)
         return item
+
+    def _applied_to(
+        self, body: str | int, force: ArrayLike, torque: ArrayLike, point: ArrayLike, frame: str, until: float
+    ) -> Applied:
+        if frame not in ("world", "body"):
+            raise ArgumentError(f"frame is {frame!r}: use 'world' or 'body'")
+        return Applied(
+            self.model.body_index(body), as_vector(force, "force"), as_vector(torque, "torque"),
+            as_vector(point, "point"), frame, until, self._remove,
+        )  # fmt: skip
 
     def _remove(self, item: Applied) -> None:
         self._applied = [other for other in self._applied if other is not item]
-        self._acts = build_acts(self.model, self._forces, self._applied)
+        self._acts = with_applied(self._acts, self.model, self._applied)
+
+    def response(
+        self,
+        body: str | int | None = None,
+        *,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        frame: Literal["world", "body"] = "world",
+        joint_forces: ArrayLike | None = None,
+    ) -> Array:
+        """Return the joint accelerations [nv] that a force on a body and `joint_forces` [nv] cause by themselves.
+
+        Arguments as for `apply`. The body is as it is now, but at rest and without gravity or other forces: M a = J' f.
+        With `Adaptive`, joints that do not move now do not answer; `jacobian(model, q, body, point=...) @ a` is how a
+        point accelerates.
+        """
+        model = self.model
+        pushes = [] if body is None else [self._applied_to(body, force, torque, point, frame, np.inf)]
+        nothing = np.zeros(model.nv) if joint_forces is None else as_array(joint_forces, (model.nv,), "joint_forces")
+        acts = with_applied(build_acts(model, (), ()), model, pushes)
+        return self._stepper.response(acts, as_finite(nothing, (model.nv,), "joint_forces"), self._q, self._v)
 
     # --- motion
 
@@ -275,12 +315,14 @@ class Simulation:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the whole simulation to a `.npz`, from which `restore` continues to the bit.
 
-        Callbacks are code and cannot be saved: pass them to `restore` again.
+        Callbacks are code and cannot be saved, nor can a method that asks a camera or functions: pass them to `restore`
+        again.
         """
+        code = getattr(self.method, "has_code", False)
         saved = {
             "dt": self.dt, "gravity": self.gravity, "integrator": self.integrator, "tolerance": self.tolerance,
             "start": self._start, "steps": self._steps, "rng": self.rng.bit_generator.state,
-            "method": [type(self.method).__name__, _options(self.method)],
+            "method": [type(self.method).__name__, None if code else _options(self.method)],
             "forces": [_force_to_text(force) for force in self._forces],
             "applied": [
                 [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
@@ -292,28 +334,37 @@ class Simulation:
         return write_archive(path, "simulation", states | stepper | model_to_arrays(self.model))
 
     @classmethod
-    def restore(cls, path: str | os.PathLike[str], *, callbacks: Sequence[Callback] = ()) -> Simulation:
-        """Read what `save` wrote; `callbacks` take the places of those that were in use, in their order."""
+    def restore(
+        cls, path: str | os.PathLike[str], *, callbacks: Sequence[Callback] = (), method: Method | None = None
+    ) -> Simulation:
+        """Read what `save` wrote; `callbacks` take the places of those that were in use, in their order.
+
+        `method` takes the place of one that asks a camera or functions of yours.
+        """
         arrays = read_archive(path, "simulation")
         try:
-            return cls._from_arrays(arrays, list(callbacks))
+            return cls._from_arrays(arrays, list(callbacks), method)
         except KinetreeError as error:
             raise FileFormatError(path, "", str(error)) from None
         except DAMAGE as error:
             raise FileFormatError(path, "", f"this simulation is damaged ({error}): save it again") from None
 
     @classmethod
-    def _from_arrays(cls, arrays: dict[str, Any], callbacks: list[Callback]) -> Simulation:
+    def _from_arrays(cls, arrays: dict[str, Any], callbacks: list[Callback], method: Method | None) -> Simulation:
         saved = json.loads(bytes(arrays["simulation"]).decode())
         wanted = sum(item[0] == "Callback" for item in saved["forces"])
         if wanted != len(callbacks):
             raise ArgumentError(f"it was saved with {wanted} callbacks, but restore() got {len(callbacks)}: pass them")
         forces = [callbacks.pop(0) if kind == "Callback" else _FORCES[kind](**v) for kind, v in saved["forces"]]
         kind, options = saved["method"]
+        if method is None and options is None:
+            raise ArgumentError(f"its {kind} asks a camera or functions, which no file holds: pass restore(method=...)")
+        if method is not None and type(method).__name__ != kind:
+            raise ArgumentError(f"it was saved with {kind}, not {type(method).__name__}: pass restore(method=...) alike")
+        method = getattr(import_module(_METHODS[kind]), kind)(**options) if method is None else method
         simulation = cls(
             model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],
-            method=getattr(import_module(_METHODS[kind]), kind)(**options), integrator=saved["integrator"],
-            tolerance=saved["tolerance"], forces=forces,
+            method=method, integrator=saved["integrator"], tolerance=saved["tolerance"], forces=forces,
         )  # fmt: skip
         simulation._start, simulation._steps = float(as_finite(saved["start"], (), "start")), int(saved["steps"])
         simulation.rng.bit_generator.state = saved["rng"]

@@ -98,6 +98,7 @@ class Sweep:
                     )
                 continue
             dca.meet(node, self.tree, self.nodes, room)
+            dca.combine(node, self.tree, self.nodes, room)
             metric.metric_quadratic(node, self.tree, self.units, self.weights, self.nodes, self.metrics, room)
             metric.metric_linear(node, self.tree, self.units, self.weights, self.nodes, self.metrics, room)
             if stiff and kind != to.ROOT:

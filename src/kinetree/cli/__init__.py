@@ -44,14 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _to_stdout(words: list[str]) -> list[str]:
-    """Let `bench --json` without the name of a file mean what it does elsewhere: `--json -`, standard output."""
+    """Let `bench --json` without the name of a file mean what it does elsewhere: `--json -`, standard output.
+
+    The name of a file has a dot or a slash in it, that of a table or an option has not.
+    """
     if words[:1] != ["bench"]:
         return words
     result: list[str] = []
     for number, word in enumerate(words, start=1):
         result.append(word)
         following = words[number] if number < len(words) else ""
-        if word == "--json" and not following.endswith(".json") and following != "-":
+        named = following == "-" or (not following.startswith("-") and any(sign in following for sign in "./\\"))
+        if word == "--json" and not named:
             result.append("-")
     return result
 

@@ -90,22 +90,23 @@ class Plan(NamedTuple):
 
 
 @kernel
-def start(body, acts, forest, small, q, v, h, marked):
-    """Compute what every node answers, with all joints active unless they are `marked`; a singular unit or -1."""
-    tree, units, nodes, metrics, room = forest.tree, forest.units, forest.nodes, forest.metrics, forest.room
-    for k in range(v.shape[0]):
-        small.full_tau[k] = 0.0
-    for unit in range(units.shape[0]):
-        joint_at_rest(unit, units, body.topology, acts, body.armature, q, h, small)
-    for node in range(tree.shape[0]):
+def rebuild(body, acts, forest, small, q, v, h, marked, units_anew, nodes_anew):
+    """Compute what some nodes answer (children first), and make the hybrid body; returns a singular unit or -1.
+
+    The forces of the joints of `units_anew` at rest are read anew. All nodes become active unless they are `marked`.
+    """
+    tree = forest.tree
+    for unit in units_anew:
+        joint_at_rest(unit, forest.units, body.topology, acts, body.armature, q, h, small)
+    for node in nodes_anew:
         if tree[node, to.KIND] == to.LEAF:
             forest.marks[node, to.ACTIVE] = 0
             continue
         if not marked:
             forest.marks[node, to.ACTIVE] = 1
         if not rigidify(
-            node, tree, units, body.topology, body.constants, small.full_diagonal, q, small.full_tau,
-            forest.acceleration_weights, nodes, metrics, forest.passive, room,
+            node, tree, forest.units, body.topology, body.constants, small.full_diagonal, q, small.full_tau,
+            forest.acceleration_weights, forest.nodes, forest.metrics, forest.passive, forest.room,
         ):  # fmt: skip
             return max(tree[node, to.UNIT], 0)
     become(body, acts, forest, small, q, v)
