@@ -360,7 +360,7 @@ class Simulation:
         if method is None and options is None:
             raise ArgumentError(f"its {kind} asks a camera or functions, which no file holds: pass restore(method=...)")
         if method is not None and type(method).__name__ != kind:
-            raise ArgumentError(f"it was saved with {kind}, not {type(method).__name__}: pass restore(method=...) alike")
+            raise ArgumentError(f"it was saved with {kind}, not {type(method).__name__}: pass one alike")
         method = getattr(import_module(_METHODS[kind]), kind)(**options) if method is None else method
         simulation = cls(
             model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],

@@ -87,7 +87,7 @@ def test_every_command_has_help_with_examples(capsys, command):
         (["inspect", "millipede:legs=1000000,leg_links=1000"], "legs of kinetree.models.millipede is 1000000"),
         (["bench", "nothing"], "no table 'nothing'"),
         (["bench", "full", "--data", "no/folder"], "'no/folder' does not exist"),
-        (["bench", "full", "--json", "full.txt"], "unexpected extra argument"),
+        (["bench", "full", "--json", "full.txt"], "its name must end in .json"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(capsys, words, says):

@@ -76,7 +76,7 @@ class Loads:
         return True
 
     def _tables(self, acts: Acts) -> Acts:
-        """Return forces in which wrenches of a callback are rows like any other, all of them on bodies that take one."""
+        """Return the forces, a callback's wrenches as rows like any other; all are on bodies that take one."""
         model = self.model
         if len(acts.external):
             bodies = np.flatnonzero(acts.external.any(axis=1) & (model.body_links >= 0))

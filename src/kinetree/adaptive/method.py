@@ -72,7 +72,7 @@ class Adaptive:
             )
 
     def stepper(self, model: Model, integrator: str, tolerance: float) -> AdaptiveStepper | FullStepper:
-        """Allocate what stepping `model` needs; with all joints allowed and nothing else asked it is the full method."""
+        """Allocate what stepping `model` needs; with all joints allowed and nothing else asked, the full method."""
         for name in ("joints", "acceleration_joints"):
             value = getattr(self, name)
             if value is not None and value > model.njoints:

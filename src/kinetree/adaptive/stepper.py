@@ -84,7 +84,7 @@ class AdaptiveStepper:
         """Take `steps` steps in place; see `kernels.adaptive.advance`."""
         began = time.perf_counter()
         self._prepare(acts, q, v, dt)
-        attended = self.governor is not None or self.method.view is not None or self.loads.stale.any()
+        attended = self.governor is not None or self.method.view is not None or bool(self.loads.stale.any())
         attended |= any(item.functions for item in self.weights)
         done = rows = 0
         fault = -1
