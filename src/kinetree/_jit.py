@@ -1,9 +1,10 @@
 """`kernel` and `leaf`: the only place that knows Numba.
 
-A compiled kernel is kept in a cache folder whose name is a hash of all that it is made from: the sources of every
-kernel (Numba does not notice when a callee in another file changes), the versions of Numba and NumPy, and the flags.
-The folder is chosen while a kernel is declared, and Numba's own setting is put back afterwards, so that other packages
-of the same process keep theirs.
+A compiled kernel is kept in a cache folder whose name is a hash of all that it is made from: the versions of Numba and
+NumPy, the flags, its own source and the sources of all modules that it imports, near and far (Numba does not notice
+when a callee in another file changes). So a change of one algorithm compiles that algorithm anew, and those that call
+it. The folder is chosen while a kernel is declared, and Numba's own setting is put back afterwards, so that other
+packages of the same process keep theirs.
 
 `KINETREE_CACHE_DIR` moves the cache, `NUMBA_DISABLE_JIT=1` runs the kernels as plain Python, and
 `KINETREE_BOUNDSCHECK=1` compiles them with bounds checks, in a folder of their own.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +24,7 @@ from typing import Any, TypeVar
 import numba
 import numpy
 
+IMPORT = re.compile(r"^from (\.+)([\w.]*) import \(?([^()]*?)(?:\)|$)", re.MULTILINE)
 F = TypeVar("F", bound=Callable[..., Any])
 
 BOUNDSCHECK = os.environ.get("KINETREE_BOUNDSCHECK", "0") not in ("", "0")
@@ -34,10 +37,8 @@ FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 @cache
 def cache_folder() -> Path | None:
     """Return the folder for compiled kernels, or None where no folder can be written to."""
-    package = Path(__file__).parent
     digest = hashlib.sha256(f"{numba.__version__} {numpy.__version__} {BOUNDSCHECK} {sorted(FASTMATH)}".encode())
-    for source in sorted([Path(__file__), *package.glob("kernels/*.py"), *package.glob("render/*.py")]):
-        digest.update(source.read_bytes())
+    digest.update(Path(__file__).read_bytes())
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     user = os.getuid() if hasattr(os, "getuid") else "user"
     wanted = os.environ.get("KINETREE_CACHE_DIR")
@@ -56,10 +57,49 @@ def cache_folder() -> Path | None:
     return None
 
 
+@cache
+def _imports(source: Path) -> frozenset[Path]:
+    """Return the modules of this package that a module imports when it is loaded."""
+    found = set()
+    for dots, module, names in IMPORT.findall(source.read_text(encoding="utf-8")):
+        folder = source.parents[len(dots) - 1].joinpath(*module.split(".")) if module else source.parents[len(dots) - 1]
+        wanted = [name.split(" as ")[0].strip() for name in names.split(",")]
+        for path in (folder.with_suffix(".py"), *(folder / f"{name}.py" for name in wanted if name)):
+            if path.is_file():
+                found.add(path)
+    return frozenset(found)
+
+
+@cache
+def module_folder(source: Path) -> str:
+    """Return the name of the folder for the kernels of a module: its own and a hash of all sources that they need."""
+    needed, waiting = {source}, [source]
+    while waiting:
+        new = _imports(waiting.pop()) - needed
+        needed |= new
+        waiting.extend(new)
+    digest = hashlib.sha256()
+    for path in sorted(needed):
+        digest.update(path.read_bytes())
+    return f"{source.parent.name}.{source.stem}-{digest.hexdigest()[:16]}"
+
+
+def is_cached(function: str) -> bool:
+    """Say whether a kernel ("kernels.aba.checked_aba") is in the cache as its sources are now."""
+    room, module, name = function.split(".")
+    source, folder = Path(__file__).parent / room / f"{module}.py", cache_folder()
+    if folder is None or not source.is_file():
+        return False
+    return next((folder / module_folder(source)).rglob(f"{module}.{name}-*.nbi"), None) is not None
+
+
 def _declare(function: F, **options: Any) -> F:
     if not ENABLED:
         return function
     folder = cache_folder()
+    source = getattr(getattr(function, "__code__", None), "co_filename", None)
+    if folder is not None and source is not None:
+        folder = folder / module_folder(Path(source))
     before = numba.config.CACHE_DIR
     try:
         if folder is not None:

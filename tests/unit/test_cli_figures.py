@@ -207,23 +207,19 @@ def test_warming_up_in_words(capsys, monkeypatch):
     assert "no folder can be written to; see doctor" in out
 
 
-def test_only_cold_families_are_compiled(monkeypatch, tmp_path):
-    """A family is cold until its file is in the cache; without a cache it always is, and as plain Python never."""
+def test_only_cold_families_are_compiled(monkeypatch):
+    """A family is cold until its kernel is in the cache; as plain Python it never is."""
     used = []
-    families = tuple(warm.Family(name, lambda name=name: used.append(name), f"{name}-*.nbi") for name in ("a", "b"))
+    families = tuple(warm.Family(name, lambda name=name: used.append(name), name) for name in ("a", "b"))
     monkeypatch.setattr(warm, "families", lambda: families)
-    monkeypatch.setattr(warm, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warm, "is_cached", lambda sign: sign == "a")
     monkeypatch.setattr(warm, "ENABLED", True)
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "a-1.nbi").touch()
     assert [warm.is_cold(family) for family in families] == [False, True]
     assert list(warm.warm_up(only_cold=True)) == used == ["b"]
     assert list(warm.warm_up(["a"])) == ["a"]
     assert warm.warm_up(["a"], only_cold=True) == {}
-    monkeypatch.setattr(warm, "cache_folder", lambda: None)
-    assert warm.is_cold(families[0])
     monkeypatch.setattr(warm, "ENABLED", False)
-    assert not warm.is_cold(families[0])
+    assert not warm.is_cold(families[1])
 
 
 # --- the cache of kernels
@@ -256,6 +252,39 @@ def test_without_a_folder_of_ones_own_there_is_no_cache(monkeypatch, tmp_path):
     assert find() is not None
     monkeypatch.setattr(_jit.os, "getuid", lambda: 123456789)
     assert find() is None
+
+
+def test_a_kernel_is_cached_as_its_sources_are(monkeypatch, tmp_path):
+    """The file counts that was made from the sources as they are now, those of callees in other modules included."""
+    sources = tmp_path / "package" / "kernels"
+    sources.mkdir(parents=True)
+    (sources / "__init__.py").touch()
+    (sources / "far.py").write_text("x = 1\n")
+    (sources / "near.py").write_text("from . import far as away\n")
+    (sources / "top.py").write_text("from .near import (\n    a,\n    b,\n)\n")
+    (sources / "other.py").write_text("import math\n")
+
+    def folder(name):
+        _jit._imports.cache_clear()
+        _jit.module_folder.cache_clear()
+        return _jit.module_folder(sources / f"{name}.py")
+
+    before = {name: folder(name) for name in ("far", "near", "top", "other")}
+    assert before["top"].startswith("kernels.top-")
+    (sources / "far.py").write_text("x = 2\n")
+    changed = {name for name, was in before.items() if folder(name) != was}
+    assert changed == {"far", "near", "top"}
+
+    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "package" / "_jit.py"))
+    monkeypatch.setattr(_jit, "cache_folder", lambda: tmp_path / "cache")
+    assert not _jit.is_cached("kernels.top.run")
+    (tmp_path / "cache" / folder("top")).mkdir(parents=True)
+    (tmp_path / "cache" / folder("top") / "top.run-12.nbi").touch()
+    assert _jit.is_cached("kernels.top.run")
+    assert not _jit.is_cached("kernels.nothing.run")
+    (sources / "far.py").write_text("x = 3\n")
+    folder("top")
+    assert not _jit.is_cached("kernels.top.run")
 
 
 def test_declaring_a_kernel_leaves_the_settings_of_others(monkeypatch, tmp_path):

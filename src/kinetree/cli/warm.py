@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._jit import ENABLED, cache_folder
+from .._jit import ENABLED, is_cached
 from ..model import library
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the cached file that says that this was done."""
+    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was done."""
 
     name: str
     use: Callable[[], None]
@@ -28,20 +28,19 @@ class Family:
 def families() -> tuple[Family, ...]:
     """Return all families, in the order in which they build on each other."""
     return (
-        Family("configurations", _configurations, "manifold.difference-*.nbi"),
-        Family("kinematics and sums", _kinematics, "bodies.totals-*.nbi"),
-        Family("dynamics", _dynamics, "aba.checked_aba-*.nbi"),
-        Family("simulation", _simulation, "steppers.advance-*.nbi"),
-        Family("divide and conquer", _divide, "dca_steps.advance-*.nbi"),
-        Family("adaptive simulation", _adaptive, "adaptive.advance-*.nbi"),
-        Family("pictures", _pictures, "shade.shade-*.nbi"),
+        Family("configurations", _configurations, "kernels.manifold.difference"),
+        Family("kinematics and sums", _kinematics, "kernels.bodies.totals"),
+        Family("dynamics", _dynamics, "kernels.aba.checked_aba"),
+        Family("simulation", _simulation, "kernels.steppers.advance"),
+        Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
+        Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
+        Family("pictures", _pictures, "render.shade.shade"),
     )
 
 
 def is_cold(family: Family) -> bool:
     """Say whether nothing of the family is in the cache, so that its first use will take seconds."""
-    folder = cache_folder()
-    return ENABLED and (folder is None or next(folder.rglob(family.sign), None) is None)
+    return ENABLED and not is_cached(family.sign)
 
 
 def warm_up(names: Sequence[str] | None = None, *, only_cold: bool = False) -> dict[str, float]:
