@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from .kernels.acts import Acts
 from .kernels.response import respond
 from .kernels.steppers import Body, Work
 from .model.model import Model
+from .parallel import Part, acts_inside, check_threads, count_threads, cut_forest, joined, together
 from .typing import Array
 
 INTEGRATORS = {
@@ -87,12 +89,15 @@ class Full:
     """Simulate all joints by `algorithm`: "aba", the articulated-body algorithm, or "dca", divide and conquer.
 
     Both solve the same equations. "aba" is quicker on one processor; "dca" is what the adaptive method is built on, and
-    steps with "semi_implicit" and "euler" only.
+    steps with "semi_implicit" and "euler" only. The trees of a forest that no spring joins are stepped side by side by
+    "aba", on as many `threads` as there are cores (None), or as many as given; "rk45" takes one.
     """
 
     algorithm: str = "aba"
+    threads: int | None = None
 
     def __post_init__(self) -> None:
+        check_threads(self.threads, "Full")
         if self.algorithm not in ("aba", "dca"):
             raise ArgumentError(f"Full({self.algorithm!r}): the algorithm must be 'aba' or 'dca'")
 
@@ -101,6 +106,9 @@ class Full:
         if self.algorithm == "dca":
             stepper: Stepper = call("kinetree.adaptive.dca_stepper:DcaStepper", model, integrator, tolerance)
             return stepper
+        threads = 1 if integrator == "rk45" else count_threads(model, self.threads)
+        if threads > 1:
+            return ForestStepper(model, integrator, tolerance, threads)
         return FullStepper(model, integrator, tolerance)
 
 
@@ -193,3 +201,111 @@ class FullStepper:
     def resume(self, saved: dict[str, Array]) -> None:
         """Take over what `snapshot` returned."""
         self.control[:] = saved["control"]
+
+
+class ForestStepper(FullStepper):
+    """Advances the trees of a forest side by side: a part of them on each thread."""
+
+    def __init__(self, model: Model, integrator: str, tolerance: float, threads: int) -> None:
+        """Prepare for `integrator`, which takes equal steps."""
+        super().__init__(model, integrator, tolerance)
+        self.parts = [_Part(self, part) for part in cut_forest(model, threads)]
+        self._acts: Acts | None = None
+        self._joined = False
+
+    def advance(
+        self,
+        acts: Acts,
+        q: Array,
+        v: Array,
+        start: float,
+        first: int,
+        dt: float,
+        steps: int,
+        gravity: Sequence[float],
+        record: Array,
+        every: int,
+    ) -> Outcome:
+        """Take `steps` steps in place; where a tree diverges, all stop at the step before."""
+        if acts is not self._acts:
+            self._acts, self._joined = acts, joined(acts, [part.part for part in self.parts])
+            for part in self.parts:
+                part.take(acts)
+        if self._joined or len(acts.external):
+            return super().advance(acts, q, v, start, first, dt, steps, gravity, record, every)
+        began = time.perf_counter()
+        before = q.copy(), v.copy()
+
+        def all_parts(count: int) -> list[Outcome]:
+            rest = (q, v, start, first, dt, count, tuple(gravity), record, every)
+            return together([partial(part.advance, *rest) for part in self.parts])
+
+        outcomes = all_parts(steps)
+        done = min(outcome.steps for outcome in outcomes)
+        fault = -1
+        if done < steps:
+            fault = next(p.in_full(o.fault) for p, o in zip(self.parts, outcomes, strict=True) if o.steps == done)
+            q[:], v[:] = before
+            outcomes = all_parts(done)
+        self.seconds += time.perf_counter() - began
+        self.steps += done
+        return Outcome(done, outcomes[0].rows, fault)
+
+
+class _Part:
+    """What one thread steps: its links, state and forces, as a body of its own."""
+
+    def __init__(self, whole: FullStepper, part: Part) -> None:
+        self.part, self.integrator, self.control = part, whole.integrator, whole.control.copy()
+        body, work, links = whole.body, whole.work, slice(part.first, part.last)
+        self.body = Body(
+            part.topology, body.constants[links], body.armature[part.v], body.body_links[:0],
+            body.body_poses_in_link[:0],
+        )  # fmt: skip
+        nq, nv = len(part.q), len(part.v)
+        self.q, self.v = np.zeros(nq), np.zeros(nv)
+        stages = np.zeros((steppers.STAGES[whole.integrator], nq + nv))
+        self.work = Work(
+            work.links[links], np.zeros((nv, at.AXES)), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), stages
+        )
+
+    def take(self, acts: Acts) -> None:
+        """Take over those of the forces that act here."""
+        part = self.part
+        own = acts_inside(acts, part, renumber=True)
+        joints = {
+            name: getattr(acts, name)[part.v] if len(getattr(acts, name)) else getattr(acts, name)
+            for name in ("stiffness", "damping", "friction", "stops", "feed")
+        }
+        self.acts = own._replace(rest=acts.rest[part.q], **joints)
+
+    def advance(
+        self,
+        q: Array,
+        v: Array,
+        start: float,
+        first: int,
+        dt: float,
+        steps: int,
+        gravity: Any,
+        record: Array,
+        every: int,
+    ) -> Outcome:
+        """Take steps, and write the state and the record of these trees into those of the forest."""
+        part, nq = self.part, len(q)
+        np.take(q, part.q, out=self.q)
+        np.take(v, part.v, out=self.v)
+        rows = np.empty((len(record) if every > 0 else 0, len(part.q) + len(part.v)))
+        done = Outcome(*steppers.advance(
+            self.body, self.acts, self.q, self.v, start, first, dt, steps, gravity, self.integrator, self.control,
+            self.work, rows, every,
+        ))  # fmt: skip
+        q[part.q], v[part.v] = self.q, self.v
+        if done.rows:
+            record[: done.rows, part.q] = rows[: done.rows, : len(part.q)]
+            record[: done.rows, nq + part.v] = rows[: done.rows, len(part.q) :]
+        return done
+
+    def in_full(self, fault: int) -> int:
+        """Return a fault of these trees as one of the forest."""
+        return int(self.part.v[fault]) if fault >= 0 else fault - self.part.first

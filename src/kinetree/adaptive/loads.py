@@ -46,7 +46,8 @@ class Loads:
     def begin(self, acts: Acts, integrator: int) -> None:
         """Take over all forces."""
         self._given, self.acts = acts, self._tables(acts)
-        self.small = make_small(self.model, integrator, len(self.assembly.units), self.acts)
+        model = self.model
+        self.small = make_small(model.njoints, model.nq, model.nv, integrator, len(self.assembly.units), self.acts)
         self.stale[:] = False
         self.ready = True
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..full import FullStepper
+from ..full import Full, Stepper
 from ..model.model import Model
+from ..parallel import check_threads
 from .stepper import AdaptiveStepper
 from .view import View
 
@@ -31,6 +32,9 @@ class Adaptive:
 
     `guaranteed=True` bounds the error of every step: the accelerations that are left out have at most the norm
     `error`, all others are exact. The joints are then chosen at every step, and none comes to rest again.
+
+    The trees of a forest share one budget, and are stepped side by side on as many `threads` as there are cores (None),
+    or as many as given ("semi_implicit"; trees that a spring joins, and guaranteed errors, take one).
     """
 
     joints: int | None = None
@@ -42,9 +46,11 @@ class Adaptive:
     view: View | None = None
     seconds_per_step: float | None = None
     guaranteed: bool = False
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         """Name what cannot be a budget."""
+        check_threads(self.threads, "Adaptive")
         if self.joints is None and self.error is None and self.seconds_per_step is None:
             raise ArgumentError(
                 "Adaptive() needs a budget: joints=, the number that may move, error=, or seconds_per_step="
@@ -71,7 +77,7 @@ class Adaptive:
                 "Adaptive(guaranteed=True) bounds an error: give error=, and neither joints= nor seconds_per_step="
             )
 
-    def stepper(self, model: Model, integrator: str, tolerance: float) -> AdaptiveStepper | FullStepper:
+    def stepper(self, model: Model, integrator: str, tolerance: float) -> Stepper:
         """Allocate what stepping `model` needs; with all joints allowed and nothing else asked, the full method."""
         for name in ("joints", "acceleration_joints"):
             value = getattr(self, name)
@@ -83,7 +89,7 @@ class Adaptive:
                 "several: use 'semi_implicit' or 'euler'"
             )
         if self.error is None and self.seconds_per_step is None and self.joints == model.njoints:
-            return FullStepper(model, integrator, tolerance)
+            return Full(threads=self.threads).stepper(model, integrator, tolerance)
         return AdaptiveStepper(model, integrator, tolerance, self)
 
     @property

@@ -13,7 +13,6 @@ from ..kernels import passive as _passive
 from ..kernels import steppers
 from ..kernels.acts import Acts
 from ..kernels.forest import Forest, Small
-from ..model.model import Model
 from ..typing import Array
 from .assembly_tree import AssemblyTree
 from .dca import make_nodes
@@ -42,9 +41,8 @@ def make_forest(assembly: AssemblyTree, acceleration_weights: Array, velocity_we
     return Forest(*values)
 
 
-def make_small(model: Model, integrator: int, units: int, acts: Acts) -> Small:
-    """Allocate room for a hybrid body in which every joint may move."""
-    n, nq, nv = model.njoints, model.nq, model.nv
+def make_small(n: int, nq: int, nv: int, integrator: int, units: int, acts: Acts) -> Small:
+    """Allocate room for a hybrid body of up to `n` links in which every joint may move."""
     rows = steppers.STAGES[integrator]
     whole = [np.zeros(nv) for _ in range(5)]
     values: list[Any] = [

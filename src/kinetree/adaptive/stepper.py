@@ -16,13 +16,15 @@ from ..kernels import layout as at
 from ..kernels import nodes as to
 from ..kernels import steppers
 from ..kernels.acts import UNTIL, Acts
-from ..kernels.forest import Plan, rebuild
+from ..kernels.forest import Plan, become, rebuild
 from ..kernels.hybrid import map_acts
 from ..kernels.response import respond
 from ..kernels.steppers import Body
 from ..model.model import Model
+from ..parallel import count_threads
 from ..typing import Array
 from .assembly_tree import build_tree
+from .crew import Crew
 from .dca import refuse_massless
 from .governor import Governor
 from .loads import Loads
@@ -67,6 +69,11 @@ class AdaptiveStepper:
         self._known: tuple[Array, Array] | None = None
         self._h = -1.0
         self._resumed = False  # whether it is known which joints are active
+        self._crew: Crew | None = None
+        threads = count_threads(model, method.threads)
+        if threads > 1 and self.integrator == steppers.SEMI_IMPLICIT and not method.guaranteed:
+            self._crew = Crew(model, self.assembly, self.forest, self.body, threads)
+        self._scattered = False  # whether the parts of the crew know the hybrid body, and the whole forest does not
 
     def advance(
         self,
@@ -95,10 +102,7 @@ class AdaptiveStepper:
                 if now % self.period == 0:
                     self._attend(q, v, start + now * dt)
                 run = min(run, self.period - now % self.period)
-            taken, written, fault = _adaptive.advance(
-                self.body, self.loads.acts, self.forest, self.loads.small, self._plan(dt), q, v, start, now, dt, run,
-                tuple(gravity), self.integrator, self.control, record[rows:], every, self.totals,
-            )  # fmt: skip
+            taken, written, fault = self._go(q, v, start, now, dt, run, gravity, record[rows:], every)
             done, rows = done + taken, rows + written
             self._block += (time.perf_counter() - began, taken)
             self.seconds += time.perf_counter() - began
@@ -106,6 +110,26 @@ class AdaptiveStepper:
         self._known = (q.copy(), v.copy())
         self.steps += done
         return Outcome(done, rows, fault)
+
+    def _go(
+        self, q: Array, v: Array, start: float, now: int, dt: float, run: int, gravity: Sequence[float], record: Array,
+        every: int,
+    ) -> Outcome:  # fmt: skip
+        """Take steps on the threads of the crew, if there is one and nothing keeps it together, or else on this one."""
+        loads, plan = self.loads, self._plan(dt)
+        if self._crew is not None and self._crew.take(loads.acts, loads.small, q, v):
+            self._scattered = True
+            return self._crew.advance(q, v, start, now, dt, run, gravity, record, every, plan, self.totals)
+        return Outcome(*_adaptive.advance(
+            self.body, loads.acts, self.forest, loads.small, plan, q, v, start, now, dt, run, tuple(gravity),
+            self.integrator, self.control, record, every, self.totals,
+        ))  # fmt: skip
+
+    def _gather(self, q: Array, v: Array) -> None:
+        """Make the hybrid body of the whole forest again, where only its parts are known."""
+        if self._scattered:
+            become(self.body, self.loads.acts, self.forest, self.loads.small, q, v)
+            self._scattered = False
 
     def _plan(self, dt: float) -> Plan:
         method, n = self.method, self.model.njoints
@@ -173,6 +197,9 @@ class AdaptiveStepper:
         Before that, compute what `nodes` answer (children first), with the forces of `units` as they are now.
         """
         loads = self.loads
+        self._scattered = False
+        if self._crew is not None:
+            self._crew.ready = False
         bad = rebuild(self.body, loads.acts, self.forest, loads.small, q, v, self._h, marked, units, nodes)
         if bad >= 0:
             joint = self.model.body_joint_names[self.model.topology[self.assembly.units[bad, to.LAST], at.BODY]]
@@ -250,6 +277,7 @@ class AdaptiveStepper:
         """Return the joint accelerations [nv] that wrenches and joint forces cause on the hybrid body at rest."""
         if not self.loads.ready:
             raise ArgumentError("which joints move is only known after a step: call step() before response()")
+        self._gather(q, v)
         out = np.zeros(self.model.nv)
         forest, small, sizes = self.forest, self.loads.small, self.forest.sizes
         n, nv = int(sizes[to.LINKS]), int(sizes[to.VELOCITIES])

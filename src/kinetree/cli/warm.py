@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was done."""
+    """Kernels that are needed together: how to use them once, and one that is cached when this was done."""
 
     name: str
     use: Callable[[], None]
