@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .._jit import kernel
 from . import layout as at
-from .general import eliminate_general
+from .general import eliminate_ball, eliminate_free_root, eliminate_general
 from .linalg import all_finite
 from .manifold import bad_quaternion
 from .spatial import prepare_links, subtract_external
@@ -45,12 +45,17 @@ def eliminate_joints(topology, diagonal, tau, links, axes):
     """From the tips to the roots: articulated inertias and bias wrenches; returns a singular link or -1."""
     A, B, M, P, C = at.INERTIA_A, at.INERTIA_B, at.INERTIA_M, at.FORCE, at.BIAS
     for i in range(topology.shape[0] - 1, -1, -1):
-        pa = topology[i, at.PARENT]
-        if topology[i, at.KIND] != at.REVOLUTE:
-            if eliminate_general(i, topology, diagonal, tau, links, axes, SINGULAR):
+        pa, k, kind = topology[i, at.PARENT], topology[i, at.V], topology[i, at.KIND]
+        if kind != at.REVOLUTE:
+            if kind == at.SPHERICAL and diagonal[k] == diagonal[k + 1] and diagonal[k] == diagonal[k + 2]:
+                singular = eliminate_ball(i, topology, diagonal, tau, links, axes, SINGULAR)
+            elif kind == at.FREE and pa < 0:
+                singular = eliminate_free_root(i, topology, diagonal, tau, links, axes, SINGULAR)
+            else:
+                singular = eliminate_general(i, topology, diagonal, tau, links, axes, SINGULAR)
+            if singular:
                 return i
             continue
-        k = topology[i, at.V]
         sx, sy, sz = links[i, 2], links[i, 5], links[i, 8]
         a0, a1, a2, a3, a4, a5 = (
             links[i, A],
