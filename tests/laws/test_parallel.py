@@ -154,3 +154,107 @@ def test_tasks_run_together_and_errors_come_back():
     with pytest.raises(ValueError, match="no"):
         together([lambda: ended.append(1), fails])
     assert ended == [1]
+
+
+# --- adaptive, one queue for all
+
+
+def crowd(method, seed=2, **options):
+    """Return a forest with forces, thrown; its methods differ in the number of threads only."""
+    model = forest(6, seed)
+    q, v = model.random_state(seed)
+    simulation = kt.Simulation(model, q, v, dt=1e-3, method=method, forces=forces(model), **options)
+    simulation.apply("3.1", force=(0, 0, 5), point=(0, 0, 0.1), until=0.05)
+    return simulation
+
+
+ADAPTIVE = [
+    {"joints": 12},
+    {"joints": 8, "acceleration_joints": 20, "update_every": 7},
+    {"error": 3.0, "update_every": 5},
+    {"joints": 14, "weights": {"2.1": 5.0}, "update_every": 1},
+]
+
+
+def named(model, options):
+    """Return options whose weights name joints of the model by their bodies."""
+    if "weights" not in options:
+        return options
+    return options | {"weights": {model.joint_names[model.nbodies // 2]: 5.0}}
+
+
+@pytest.mark.parametrize("options", ADAPTIVE, ids=lambda options: ", ".join(map(str, options.values())))
+def test_one_queue_chooses_for_all_threads(options):
+    """The same joints at every choice, the same motion, counts and records, with forces that come and go."""
+    options = named(forest(6, 2), options)
+    ends = []
+    for threads in (1, 2, 4):
+        simulation = crowd(kt.Adaptive(**options, threads=threads))
+        first = simulation.run(0.033, record_every=4)
+        actives = [simulation.active]
+        push = simulation.apply("5.2", force=(1, 2, 3), torque=(0.1, 0, 0), frame="body")
+        simulation.step(13)
+        push.remove()
+        second = simulation.run(0.02, record_every=3)
+        actives.append(simulation.active)
+        response = simulation.response("3.2", force=(1, 0, 0))
+        counts = {k: v for k, v in simulation.stats.items() if "seconds" not in k}
+        ends.append((first, second, actives, counts, response, str(simulation.regions)))
+    for other in ends[1:]:
+        for ours, theirs in zip(ends[0][:2], other[:2], strict=True):
+            np.testing.assert_array_equal(ours.times, theirs.times)
+            np.testing.assert_allclose(ours.q, theirs.q, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(ours.v, theirs.v, rtol=1e-10, atol=1e-10)
+        assert ends[0][2] == other[2]
+        for key, value in ends[0][3].items():
+            # the error is the root of a difference that may be all rounding
+            assert other[3][key] == pytest.approx(value, rel=1e-9, abs=1e-5 if "error" in key else 0), key
+        np.testing.assert_allclose(ends[0][4], other[4], rtol=1e-9, atol=1e-12)
+        assert ends[0][5] == other[5]
+
+
+def test_a_crowd_is_saved_and_continues(tmp_path):
+    """What several threads did continues on several threads to the bit."""
+    whole = crowd(kt.Adaptive(joints=10, threads=3))
+    whole.step(25)
+    saved = whole.save(tmp_path / "crowd.npz")
+    again = kt.Simulation.restore(saved)
+    assert again.active == whole.active
+    for simulation in (whole, again):
+        simulation.step(30)
+    np.testing.assert_array_equal(whole.q, again.q)
+    np.testing.assert_array_equal(whole.v, again.v)
+
+
+def test_a_crowd_that_diverges_stops_at_the_last_good_step():
+    """In a step in which joints are chosen and between two: time, body and state are those of one thread."""
+    model = forest(6, 2)
+    for every in (1, 50):
+        faults = []
+        for threads in (1, 4):
+            simulation = kt.Simulation(
+                model, dt=1e-3, method=kt.Adaptive(joints=12, update_every=every, threads=threads),
+                forces=[kt.forces.JointTorque(["1.1"], 1e13)],
+            )  # fmt: skip
+            with pytest.raises(DivergedError) as caught:
+                simulation.run(1.0)
+            faults.append((caught.value.time, caught.value.body))
+            assert np.isfinite(simulation.q).all()
+            assert np.isfinite(simulation.v).all()
+        assert faults[0] == faults[1]
+        assert faults[0][0] > 0
+
+
+def test_a_spring_between_trees_keeps_a_crowd_together():
+    """Trees that a spring joins are stepped on one thread; when they are free again, on all."""
+    spring = kt.forces.Spring("0.1", (0, 0, 0), (0, 0, 0), 50.0, 0.1, other="5.1")
+    ends = []
+    for threads in (1, 3):
+        model = forest(6, 2)
+        q, v = model.random_state(1)
+        simulation = kt.Simulation(
+            model, q, v, dt=1e-3, method=kt.Adaptive(joints=12, threads=threads), forces=[spring]
+        )
+        simulation.step(45)
+        ends.append(simulation.q.copy())
+    np.testing.assert_array_equal(*ends)

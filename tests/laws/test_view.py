@@ -1,6 +1,5 @@
 """What a camera sees counts: by distance, by pixels, and less outside of the picture."""
 
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,22 +103,12 @@ def test_a_straight_pendulum_has_the_lever_arms_one_reads_off():
     assert (np.diff(arms) < 0).all()
 
 
-@pytest.mark.alone
-def test_a_large_body_is_measured_in_linear_time():
-    """Ten times the links take about ten times as long, in a chain and in a bush."""
+def test_a_large_body_is_measured():
+    """30,000 links in a chain and in a bush: no recursion, and every lever arm is found."""
     for build in (kt.models.molecule, kt.models.chain):
-        seconds = []
-        for n in (3000, 30000):
-            model = build(n)
-            extent(model)
-            began = time.perf_counter()
-            found = extent(model)
-            seconds.append(time.perf_counter() - began)
-            assert np.isfinite(found.arms).all()
-            assert (found.arms > 0).all()
-        print(f"{seconds[0]:.3f} s, {seconds[1]:.3f} s")
-        assert seconds[1] < 40 * seconds[0]  # quadratic would be 100
-        assert seconds[1] < 2
+        found = extent(build(30_000))
+        assert np.isfinite(found.arms).all()
+        assert (found.arms > 0).all()
 
 
 @pytest.mark.parametrize("by", ["distance", "pixels"])
@@ -279,24 +268,3 @@ def test_bad_cameras_and_positions_are_named():
     # straight down along up, any right is right
     down = SimpleNamespace(**good | {"target": (0, 0, 0)})
     assert View(down).scales(balls(1), np.zeros((1, 3)), 0.0)[0] > 0
-
-
-@pytest.mark.alone
-def test_a_call_takes_less_than_a_tenth_of_a_millisecond():
-    """For 200 trees, with a camera that moves; of many calls the tenth part that nothing else got in the way of."""
-    model = balls(200)
-    positions = np.random.default_rng(0).normal(scale=20, size=(200, 3))
-
-    def moving(now):
-        return SimpleNamespace(eye=(now, -10, 2), target=(now, 0, 1), up=(0, 0, 1), fov=40.0)
-
-    for camera in (LOOK, moving):
-        for by in ("distance", "pixels"):
-            view = View(camera, by=by)
-            times = []
-            for k in range(300):
-                began = time.perf_counter()
-                view.scales(model, positions, 0.01 * k)
-                times.append(time.perf_counter() - began)
-            print(f"{by}: {np.percentile(times, 10) * 1e6:.0f} us, {np.median(times) * 1e6:.0f} us")
-            assert np.percentile(times, 10) < 100e-6

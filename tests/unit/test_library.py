@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -204,19 +203,6 @@ def test_bad_specs_are_refused(spec, says):
     """A wrong name, value or argument is one clear error."""
     with pytest.raises((ArgumentError, UnknownNameError), match=says):
         from_spec(spec)
-
-
-@pytest.mark.alone
-def test_the_large_molecule_builds_in_three_seconds():
-    """Building 50,000 joints, from nothing to a model, takes at most 3 s; the best of three, on a shared machine."""
-    kt.models.molecule(10)
-    seconds = []
-    for _ in range(3):
-        began = perf_counter()
-        model = kt.models.molecule(50_000)
-        seconds.append(perf_counter() - began)
-    print(f"molecule of {model.njoints} joints: {min(seconds):.2f} s")
-    assert min(seconds) < 3.0, seconds
 
 
 def test_memory_is_linear_and_small():

@@ -118,11 +118,12 @@ def _mark(unit, leaves, tree, marks, now, lists, count, wrenches):
 
 
 @kernel
-def linear_pass(
-    tree, units, topology, constants, v, tau, gravity, weights, nodes, metrics, passive, marks, groups, roots, sizes,
-    lists, links, wrenches, q, room,
+def upward_pass(
+    tree, units, topology, constants, v, tau, diagonal, gravity, weights, nodes, metrics, passive, marks, groups, roots,
+    sizes, lists, links, wrenches, q, room,
 ):  # fmt: skip
-    """Compute the linear coefficients of the rigid nodes below the active ones, those a force acts in, and the active.
+    """Compute the linear coefficients of the rigid nodes below the active ones and those a force acts in, then all of
+    the active nodes'.
 
     `links` are the moved links of the hybrid body.
     """
@@ -160,6 +161,7 @@ def linear_pass(
             metric_linear(root, tree, units, weights, nodes, metrics, room)
     for k in range(sizes[to.ACTIVES] - 1, -1, -1):
         node = lists[0, k]
+        refresh(node, tree, units, topology, constants, diagonal, q, weights, nodes, metrics, room)
         unit, omega = tree[node, to.UNIT], to.ROOM_OMEGA
         if tree[node, to.KIND] != to.MERGE:
             clear(3, room, 0, omega)

@@ -18,10 +18,9 @@ from .region import (
     choose_by_acceleration,
     choose_by_velocity,
     forces_inside,
-    linear_pass,
-    refresh,
     rigidify,
     speeds,
+    upward_pass,
 )
 from .spatial import prepare_links
 from .steppers import accelerations, diverged
@@ -56,13 +55,10 @@ def see_whole(body, acts, forest, small, q, v, time, gravity, h):
         )  # fmt: skip
     else:
         forest.sizes[to.COUNTER] += 1
-    tree, units, nodes, metrics, room = forest.tree, forest.units, forest.nodes, forest.metrics, forest.room
-    topology, constants, weights, lists = body.topology, body.constants, forest.acceleration_weights, forest.lists
-    for k in range(forest.sizes[to.ACTIVES] - 1, -1, -1):
-        refresh(lists[0, k], tree, units, topology, constants, full_diagonal, q, weights, nodes, metrics, room)
-    linear_pass(
-        tree, units, topology, constants, v, full_tau, gravity, weights, nodes, metrics, forest.passive,
-        forest.marks, forest.groups, forest.roots, forest.sizes, lists, work.links, small.unit_wrenches, q, room,
+    upward_pass(
+        forest.tree, forest.units, body.topology, body.constants, v, full_tau, full_diagonal, gravity,
+        forest.acceleration_weights, forest.nodes, forest.metrics, forest.passive, forest.marks, forest.groups,
+        forest.roots, forest.sizes, forest.lists, work.links, small.unit_wrenches, q, forest.room,
     )  # fmt: skip
 
 
