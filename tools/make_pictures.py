@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import adaptive_pictures
+import crowd_pictures
 import kinetree as kt
 from kinetree.render import render_image, write_png
 
@@ -50,7 +51,7 @@ def main() -> None:
     picture = np.concatenate([humanoids(), gap, molecule(), gap, millipede()], axis=1)
     write_png(FOLDER / "demo.png", picture)
     print(FOLDER / "demo.png", picture.shape)
-    for path in adaptive_pictures.draw(FOLDER):
+    for path in [*adaptive_pictures.draw(FOLDER), *crowd_pictures.draw(FOLDER)]:
         print(path)
 
 

@@ -30,6 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 BOUNDSCHECK = os.environ.get("KINETREE_BOUNDSCHECK", "0") not in ("", "0")
 ENABLED = not numba.config.DISABLE_JIT
 
+# Kernels own no memory, so arrays need not be counted: to count those of a call takes longer than many a kernel. What
+# allocates is refused by the compiler ("NRT required").
+UNCOUNTED = {"_nrt": False}
+
 # Reordering and contraction change the last digits only. "nnan" and "ninf" stay out: kernels must see a NaN.
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
@@ -111,22 +115,33 @@ def _declare(function: F, **options: Any) -> F:
 
 def kernel(function: F) -> F:
     """Compile a function that loops over arrays; compiled code is cached and releases the interpreter lock."""
+    return _declare(function, nogil=True, fastmath=FASTMATH, **UNCOUNTED)
+
+
+def allocating(function: F) -> F:
+    """Compile a kernel like `kernel` that may allocate arrays, or return some to Python."""
     return _declare(function, nogil=True, fastmath=FASTMATH)
 
 
 def exact(function: F) -> F:
     """Compile a kernel like `kernel`, in the written order of operations: where an error bound depends on it."""
-    return _declare(function, nogil=True, fastmath=False)  # unless said, a callee inherits its caller's fastmath
+    # unless said, a callee inherits its caller's fastmath
+    return _declare(function, nogil=True, fastmath=False, **UNCOUNTED)
 
 
 def parallel(function: F) -> F:
-    """Compile a kernel whose `prange` loop runs over independent bodies or pictures on all cores."""
+    """Compile a kernel whose `prange` loop runs over independent bodies or pictures on all cores; it may allocate."""
     return _declare(function, nogil=True, fastmath=FASTMATH, parallel=True)
 
 
 def leaf(function: F) -> F:
     """Compile a small function that is always inlined into its callers."""
-    return _declare(function, forceinline=True, fastmath=FASTMATH)
+    return _declare(function, forceinline=True, fastmath=FASTMATH, **UNCOUNTED)
+
+
+def plain(function: F) -> F:
+    """Return the Python function of a kernel: for those that only cut arrays, when Python calls them."""
+    return getattr(function, "py_func", function)
 
 
 def part(function: F) -> F:
@@ -139,7 +154,7 @@ def part(function: F) -> F:
 
 def exact_leaf(function: F) -> F:
     """Compile a leaf in the written order of operations, also inside a kernel that may reorder its own."""
-    return _declare(function, forceinline=True, fastmath=False)
+    return _declare(function, forceinline=True, fastmath=False, **UNCOUNTED)
 
 
 prange = numba.prange

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._jit import plain
 from ..full import Outcome
 from ..kernels import crew, steppers
 from ..kernels import nodes as to
@@ -192,8 +193,8 @@ class _Member:
         """Cut the arrays of the hybrid body to its size."""
         sizes = self.forest.sizes
         self.q, self.v = self.small.q[: sizes[to.COORDINATES]], self.small.v[: sizes[to.VELOCITIES]]
-        self._inner = small_body(self.forest, self.small), small_acts(self.acts, self.forest, self.small)
-        self._work = small_work(self.forest, self.small, steppers.STAGES[steppers.SEMI_IMPLICIT])
+        self._inner = plain(small_body)(self.forest, self.small), plain(small_acts)(self.acts, self.forest, self.small)
+        self._work = plain(small_work)(self.forest, self.small, steppers.STAGES[steppers.SEMI_IMPLICIT])
 
     def coast(self, start: float, now: int, dt: float, run: int, gravity: tuple[float, ...]) -> tuple[int, int]:
         """Take steps of the hybrid body as it is; returns the steps taken, and -1 or a fault."""

@@ -66,8 +66,10 @@ def advance(body, acts, joined, q, v, start, first, dt, steps, gravity, integrat
             integrate(topology, q, v, dt, q)
         fault = diverged(v)
         if fault != -1:
-            q[:] = before[:nq]
-            v[:] = before[nq : nq + nv]
+            for k in range(nq):
+                q[k] = before[k]
+            for k in range(nv):
+                v[k] = before[nq + k]
             return step, rows, fault
         if every > 0 and (first + step + 1) % every == 0:
             for k in range(nq):

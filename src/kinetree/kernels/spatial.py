@@ -9,10 +9,7 @@ from .kinematics import move_links
 
 @kernel
 def prepare_links(topology, constants, q, v, links, axes):
-    """Move every link and write its inertia.
-
-    Arrays come in one by one: those of a tuple would be counted as used and freed again for every link.
-    """
+    """Move every link and write its inertia."""
     move_links(topology, constants, q, v, links, axes)
     for i in range(topology.shape[0]):
         link_inertia(constants, links, i)

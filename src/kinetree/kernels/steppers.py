@@ -53,7 +53,6 @@ def accelerations(
     """Write the accelerations at (q, v, time) into `out`; joint springs and dampers implicit over h. See `aba`.
 
     `plain` says that no joint has a spring, damper, friction or stop, `alone` that no spring or wrench acts on a body.
-    Arrays come in one by one: one that is taken out of a tuple is counted as used and freed at every call.
     """
     prepare_links(topology, constants, q, v, links, axes)
     if external.shape[0] > 0:
@@ -134,8 +133,10 @@ def advance(body, acts, q, v, start, first, dt, steps, gravity, integrator, cont
         if fault == -1:
             fault = diverged(v)
         if fault != -1:
-            q[:] = before[:nq]
-            v[:] = before[nq : nq + nv]
+            for k in range(nq):
+                q[k] = before[k]
+            for k in range(nv):
+                v[k] = before[nq + k]
             return step, rows, fault
         if every > 0 and (first + step + 1) % every == 0:
             for k in range(nq):
@@ -231,8 +232,10 @@ def _rk45(
     y0, y = stages[7], stages[8]
     tolerance = control[0]
     h = min(control[1], dt) if control[1] > 0.0 else dt
-    y0[:nq] = q
-    y0[nq:] = v
+    for n in range(nq):
+        y0[n] = q[n]
+    for n in range(v.shape[0]):
+        y0[nq + n] = v[n]
     done = 0.0
     while done < dt:
         last = done + h * (1.0 + 1e-9) >= dt
@@ -264,7 +267,8 @@ def _rk45(
                 error = scaled
                 worst = n
         if error <= tolerance:
-            y0[:] = y
+            for n in range(y.shape[0]):
+                y0[n] = y[n]
             normalize(topology, y0[:nq])
             done = dt if last else done + size
             control[2] += 1.0
@@ -281,7 +285,9 @@ def _rk45(
         if h < SMALLEST * dt:
             v[max(worst, nq) - nq] = math.nan
             return -1
-    q[:] = y0[:nq]
-    v[:] = y0[nq:]
+    for n in range(nq):
+        q[n] = y0[n]
+    for n in range(v.shape[0]):
+        v[n] = y0[nq + n]
     control[1] = h
     return -1
