@@ -1,4 +1,4 @@
-"""Figure 1: two hundred figures pushed away from the camera, the joints that move in colour, as a picture and a film."""
+"""Figure 1: two hundred figures pushed away from the camera, the joints that move in colour; a picture and a film."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def draw(folder: Path, figures: int = bench.FIGURES) -> list[Path]:
                 height=360,
                 ground=0.0,
                 colors=found.colors(moment),
-            )  # fmt: skip
+            )
         )
     gap = np.full((360, 6, 3), 255, dtype=np.uint8)
     rows = [np.concatenate((panels[k], gap, panels[k + 1]), axis=1) for k in (0, 2)]

@@ -139,7 +139,7 @@ def leaf(function: F) -> F:
     return _declare(function, forceinline=True, fastmath=FASTMATH, **UNCOUNTED)
 
 
-def plain(function: F) -> F:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function of a kernel: for those that only cut arrays, when Python calls them."""
     return getattr(function, "py_func", function)
 
