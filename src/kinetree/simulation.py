@@ -21,6 +21,8 @@ from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback, with_applied
 from .full import Full, Method, Outcome
 from .kernels import layout as at
+from .kernels import nodes as to
+from .kernels.paths import pose_of_link
 from .model.archive import model_from_arrays, model_to_arrays
 from .model.model import Model
 from .trajectory import Trajectory
@@ -72,7 +74,7 @@ class Simulation:
         self.gravity = as_gravity(gravity)
         self.method = Full() if method is None else method
         if isinstance(self.method, type) or not hasattr(self.method, "stepper"):
-            raise ArgumentError(f"method is {method!r}: use kinetree.Full(), kinetree.Adaptive(joints=...)")
+            raise ArgumentError(f"method is {method!r}: use kinetree.Full(), Adaptive(...), Quasistatic(...)")
         self.integrator = integrator
         self.tolerance = as_number(tolerance, "tolerance")
         self.rng = np.random.default_rng(as_count(seed, "seed"))
@@ -157,6 +159,27 @@ class Simulation:
         from .dynamics import energy
 
         return energy(self.model, self._q, self._v, gravity=self.gravity)
+
+    def pose(self, body: str | int) -> Array:
+        """Return the pose of one body in the world as a homogeneous matrix [4, 4], without those of all others.
+
+        With `Quasistatic` this goes up one path of the assembly tree, otherwise over the bodies that carry this one.
+        """
+        number = self.model.body_index(body)
+        own, link = self.model.body_poses_in_link[number], int(self.model.body_links[number])
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = own[:9].reshape(3, 3), own[9:]
+        if link < 0:
+            return pose
+        of_link = np.eye(4)
+        ask = getattr(self._stepper, "pose", None)
+        row = None if ask is None else ask(link, self._acts, self._q)
+        if row is None:
+            out = np.empty((1, 12))
+            pose_of_link(link, self.model.topology, self.model.constants, self._q, np.zeros((1, to.ROOM)), out)
+            row = out[0]
+        of_link[:3, :3], of_link[:3, 3] = row[:9].reshape(3, 3), row[9:]
+        return of_link @ pose
 
     # --- forces
 
@@ -379,7 +402,11 @@ class Simulation:
         return f"<Simulation at {self.time:g} s: {self.model!r}, {self.method!r}, {self.integrator}, dt={self.dt:g}>"
 
 
-_METHODS = {"Full": "kinetree.full", "Adaptive": "kinetree.adaptive.method"}
+_METHODS = {
+    "Full": "kinetree.full",
+    "Adaptive": "kinetree.adaptive.method",
+    "Quasistatic": "kinetree.adaptive.quasistatic",
+}
 _FORCES = {
     name: getattr(_forces, name)
     for name in ("Gravity", "Spring", "JointSpring", "JointStops", "JointDamping", "JointPD", "JointTorque")
