@@ -16,7 +16,8 @@ TAIL = 0  # 12: cross-transform: the tail in the head
 RIGHT = 12  # 12: principal transform: the head of the right child in the head
 WORLD = 24  # 12: the head in the world; only of nodes that a force acts inside, and only after `update`
 CARRIED = 36  # sum of the absolute values of what eta was added up from, for its rounding
-FRAMES = 37
+SIZE = 37  # the same of the metric itself, where the wrenches on the node are known
+FRAMES = 38
 
 # --- marks: int64 (nnodes, MARKS)
 LEVEL = 0  # height above the leaves
@@ -41,7 +42,8 @@ PEAK = 1  # largest that this sum has been, for its rounding
 SUM = 2  # of the squares of the accelerations that were computed
 LARGEST = 3  # largest square of one joint's acceleration that was computed
 BOUND = 4  # the bound of the measure that is asked for
-QUEUE = 5
+GRAIN = 5  # largest rounding of a metric that was seen, over its SIZE
+QUEUE = 6
 
 # --- counts: int64 (COUNTS,)
 WAITING = 0  # length of the queue

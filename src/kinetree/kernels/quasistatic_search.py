@@ -6,9 +6,11 @@ squares of the accelerations inside; what is left is bounded by
     absolute  sqrt(sum of A)      relative  sqrt(sum of A / (sum of A + sum of the squares computed))
     absolute of a joint  sqrt(largest A)      relative of a joint  sqrt(largest A / largest square computed)
 
-A(node) is the difference of numbers that may be larger, so a key is A plus a bound of its rounding: ROUNDING times the
-sum of the absolute values of its terms, plus what A(node) and the sum over its parts differ by. A bound that held only
-but for rounding would not be one. What is zero term by term is known to be zero.
+A(node) is the difference of numbers that may be larger, so a key is A plus an estimate of its rounding, without which
+the bound would only hold nearly. That is taken from what can be seen: A of a node that is opened and the sum over its
+parts should be the same, and by how much they differ is added to both parts; the largest such difference so far, over
+the sizes of the terms that it came from (GRAIN), measures how badly this body is conditioned. What is zero term by
+term is known to be zero.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from .blocks import clear
 from .dca import substitute
 from .queue import drop_first, push
 
-ROUNDING = 1e-13  # about a thousand units of the last place, the worst of the conditioning of a tree
+ROUNDING = 1e-12  # of the sum of the sizes of the terms: that of a body which is conditioned as badly as most are not
+GRAINS = 4.0  # as many times the largest that was seen
 SLIP = 4.5e-16  # of the largest sum, for each time that something is added or taken away
 
 
@@ -74,6 +77,7 @@ def begin_search(tree, roots, nodes, metrics, frames, keys, items, queue, counts
     for root in roots:
         clear(12, nodes, root, to.F1)
         metrics[root, to.VALUE] = metrics[root, to.ETA]
+        frames[root, row.SIZE] = frames[root, row.CARRIED]
         key = max(metrics[root, to.ETA], 0.0) + ROUNDING * frames[root, row.CARRIED]
         left += key
         count = push(keys, items, count, key, root)
@@ -91,6 +95,7 @@ def search(tree, units, nodes, metrics, frames, keys, items, popped, out, queue,
     """
     count, joints, number = counts[row.WAITING], counts[row.JOINTS], counts[row.POPPED]
     left, peak, total, largest = queue[row.LEFT], queue[row.PEAK], queue[row.SUM], queue[row.LARGEST]
+    grain = queue[row.GRAIN]
     status = row.DONE
     while count > 0 and keys[0] != 0.0:
         # `bound_of`, squared and written out
@@ -129,21 +134,23 @@ def search(tree, units, nodes, metrics, frames, keys, items, popped, out, queue,
         value_a = value_b = size_a = size_b = 0.0
         if a >= 0 and tree[a, to.KIND] != to.LEAF:
             value_a, size_a = _value_and_size(a, tree, nodes, metrics, frames)
-            metrics[a, to.VALUE] = value_a
+            metrics[a, to.VALUE], frames[a, row.SIZE] = value_a, size_a
         if tree[b, to.KIND] != to.LEAF:
             value_b, size_b = _value_and_size(b, tree, nodes, metrics, frames)
-            metrics[b, to.VALUE] = value_b
+            metrics[b, to.VALUE], frames[b, row.SIZE] = value_b, size_b
         apart = abs(metrics[node, to.VALUE] - found - value_a - value_b)
+        grain = max(grain, apart / frames[node, row.SIZE])
         if size_a > 0.0:
-            key = max(value_a, 0.0) + ROUNDING * size_a + apart
+            key = max(value_a, 0.0) + (ROUNDING + GRAINS * grain) * size_a + apart
             left += key
             count = push(keys, items, count, key, a)
         if size_b > 0.0:
-            key = max(value_b, 0.0) + ROUNDING * size_b + apart
+            key = max(value_b, 0.0) + (ROUNDING + GRAINS * grain) * size_b + apart
             left += key
             count = push(keys, items, count, key, b)
         peak = max(peak, left)
     counts[row.WAITING], counts[row.JOINTS], counts[row.POPPED] = count, joints, number
     queue[row.LEFT], queue[row.PEAK], queue[row.SUM], queue[row.LARGEST] = left, peak, total, largest
+    queue[row.GRAIN] = grain
     queue[row.BOUND] = bound_of(measure, count, keys, queue, counts)
     return status
