@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import forces as _forces
+from .adaptive.quasistatic_relax import Equilibrium, settle
 from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
@@ -279,6 +280,28 @@ class Simulation:
             self._recorded = recorder.finish()
         report(1.0)
         return self._recorded
+
+    def relax(
+        self,
+        *,
+        limits: bool = True,
+        tolerance: float = 1e-8,
+        most: int = 500,
+        must_converge: bool = True,
+        progress: Callable[[int, float], Any] | None = None,
+    ) -> Equilibrium:
+        """Move to the static equilibrium under all forces as they act now; arguments and result as of `kinetree.relax`.
+
+        The velocities are zero afterwards, and no time has passed.
+        """
+        if any(isinstance(force, Callback) for force in self._forces):
+            raise ArgumentError("relax() needs forces that it can compute anew at any configuration: no Callback")
+        found = settle(
+            self.model, self._q, self._acts, self.gravity, now=self.time, limits=limits, tolerance=tolerance, most=most,
+            must_converge=must_converge, progress=progress,
+        )  # fmt: skip
+        self._q[:], self._v[:] = found.q, 0.0
+        return found
 
     def _advance(self, steps: int, record: Array, every: int) -> Outcome:
         callbacks = [force for force in self._forces if isinstance(force, Callback)]

@@ -154,7 +154,7 @@ class Refinement:
         most = self.model.njoints if joints is None else as_count(joints, "joints")
         if interest is None and limit == math.inf:
             self._began = time.perf_counter() if self._began is None else self._began
-            self._search(float(min(error, 1e300)), max(most, self._joints))
+            self._search(float(min(error, 1e150)), max(most, self._joints))
             return self.approximation()
         calm, before = 0, math.nan
         while self.bound > error and self._joints < most and self.seconds <= limit and calm < patience:

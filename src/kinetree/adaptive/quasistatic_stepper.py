@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from .quasistatic import Quasistatic
 
 # Where the tree stops being worth it, measured on linkages of 1,000 to 50,000 joints: a joint that is computed costs as
-# much as 10 joints of the articulated-body algorithm, a node above a force as much as one. Coming back costs as much as
-# 30 steps of all joints, so it must last, or it is tried more and more rarely.
-COST_OF_JOINT = 10.0
-COST_OF_FORCE = 1.0
+# much as 9 to 18 joints of the articulated-body algorithm, a node above a force as much as two. Coming back costs as
+# much as 30 steps of all joints, so it must last, or it is tried more and more rarely.
+COST_OF_JOINT = 18.0
+COST_OF_FORCE = 2.0
 BACK = 0.5  # come back when fewer than this part of the allowed joints are needed
-LOOK = 16  # steps of all joints between two looks at how many are needed
+LOOK, SOONEST = 64, 40_000  # steps of all joints between two looks at how many are needed: LOOK + SOONEST / joints
 LAST = 500  # steps that a visit to the tree should last
 RAREST = 4096
 
@@ -59,8 +59,10 @@ class QuasistaticStepper:
         self.full_joints = 0
         self.seconds = 0.0
         self._wait = 0  # steps of all joints until the next look
-        self._pause = LOOK
+        self._look_every = LOOK + SOONEST // max(model.njoints, 1)
+        self._pause = self._look_every
         self._since = 0  # steps since the tree was entered
+        self._fresh = False  # whether all accelerations are known as they were a step ago
         self._seen: Array | None = None  # scratch of the look
 
     # --- stepping
@@ -102,6 +104,7 @@ class QuasistaticStepper:
                     self.body, acts, self.still, q, start, now, dt, run, pull, self.work, record[rows:], every
                 )
                 self._wait -= taken
+                self._fresh = taken > 0
                 self.full_steps += taken
             done, rows = done + taken, rows + written
         self.steps += done
@@ -124,7 +127,7 @@ class QuasistaticStepper:
         tree = self._tree()
         at_start = start + now * dt
         tree.prepare(acts, q, dt, gravity, at_start)
-        tree.plan = self._plan(tree)
+        tree.plan = self._plan(int(tree.lazy.counts[row.FORCED_NODES]))
         run = steps
         if np.isfinite(tree.ends):
             run = min(run, max(1, int(np.ceil((tree.ends - at_start) / dt - 1e-9))))
@@ -135,7 +138,7 @@ class QuasistaticStepper:
         if status == row.OVER:
             self.in_tree = False
             self.hand_overs += 1
-            self._pause = LOOK if self._since >= LAST else min(2 * self._pause, RAREST)
+            self._pause = self._look_every if self._since >= LAST else min(2 * self._pause, RAREST)
             self._wait = self._pause
         return taken, rows, fault
 
@@ -144,39 +147,55 @@ class QuasistaticStepper:
             self.tree = LazyTree(self.model, self.assembly)
         return self.tree
 
-    def _plan(self, tree: LazyTree | None, forced: int = 0) -> Plan:
+    def _plan(self, forced: int) -> Plan:
+        """Return what is asked for, with so many nodes above forces."""
         method, n = self.method, self.model.njoints
-        if method.hand_over is not None:
-            most = n if method.hand_over == 1 else int(method.hand_over * n)
-        else:
-            forced = int(tree.lazy.counts[row.FORCED_NODES]) if tree is not None else forced
+        if method.hand_over is None:
             most = max(0, int((n - COST_OF_FORCE * forced) / COST_OF_JOINT))
-        return Plan(MEASURES[self.method.measure], float(min(method.error, 1e300)), most)
+        else:
+            most = n if method.hand_over == 1 else int(method.hand_over * n)
+        return Plan(MEASURES[method.measure], float(min(method.error, 1e150)), most)
 
     def _look(self, acts: Acts, q: Array, start: float, now: int, dt: float, gravity: tuple[float, ...]) -> None:
         """Decide between the tree and all joints, by how many joints are needed at present."""
-        self._wait = LOOK
+        self._wait = self._look_every
         if self.method.hand_over == 1:
             self.in_tree = True
             return
-        nothing = np.zeros((0, 0))
-        fault = _flat.advance(self.body, acts, self.still, q, start, now, dt, 0, gravity, self.work, nothing, 0)[2]
-        if fault != -1:
-            return  # the step itself will say so
-        n = len(self.assembly.tree)
+        if not self._fresh:
+            nothing = np.zeros((0, 0))
+            fault = _flat.advance(self.body, acts, self.still, q, start, now, dt, 0, gravity, self.work, nothing, 0)[2]
+            if fault != -1:
+                return  # the step itself will say so
+            self._fresh = True
+        assembly, n = self.assembly, len(self.assembly.tree)
         if self._seen is None:
             self._seen = np.zeros((2, n))
-        height = self.assembly.height
-        forced = min(n, height * (len(acts.wrenches) + 2 * len(acts.springs) + len(acts.external)))
-        plan = self._plan(None, forced)
+        plan = self._plan(self._count_forced(acts))
         most = int(plan.most * (BACK if self.steps or self.hand_overs else 1.0))
-        items = np.empty(n, dtype=np.int64)
         needed = _flat.needed(
-            self.assembly.tree, self.assembly.units, self.assembly.roots, self.work.a, 1.0 / dt, self._seen[0],
-            self._seen[1], items, plan.measure, plan.error, most,
+            assembly.tree, assembly.units, assembly.roots, self.work.a, 1.0 / dt, self._seen[0], self._seen[1],
+            np.empty(n, dtype=np.int64), plan.measure, plan.error, most,
         )  # fmt: skip
         if needed <= most:
-            self.in_tree, self._since = True, 0
+            self.in_tree, self._since, self._fresh = True, 0, False
+
+    def _count_forced(self, acts: Acts) -> int:
+        """Return how many nodes of the tree forces act inside."""
+        tree, model = self.assembly.tree, self.model
+        links = np.concatenate((acts.wrench_links[:, 0], acts.spring_links.ravel()))
+        if len(acts.external):
+            links = np.concatenate((links, model.body_links[acts.external.any(axis=1)]))
+        units = units_of_links(self.assembly, links)
+        own = (tree[:, to.KIND] == to.LEAF) & (self.assembly.share > 0)
+        front = np.flatnonzero(own)[units[tree[own, to.UNIT]]]
+        seen = np.zeros(len(tree), dtype=bool)
+        while len(front):
+            seen[front] = True
+            front = tree[front, to.PARENT]
+            front = np.unique(front[front >= 0])
+            front = front[~seen[front]]
+        return int(seen.sum())
 
     # --- what it tells
 

@@ -12,7 +12,11 @@ from pathlib import Path
 from ..errors import ArgumentError
 from .core import Progress, Report, Row, run_parts
 
-TABLES = {"full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
+TABLES = {
+    "full": "kinetree.bench.full",
+    "adaptive": "kinetree.bench.adaptive",
+    "quasistatics": "kinetree.bench.quasistatics",
+}
 
 __all__ = ["TABLES", "Report", "Row", "run"]
 
