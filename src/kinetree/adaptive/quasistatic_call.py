@@ -44,7 +44,9 @@ class Approximation:
 
     def __repr__(self) -> str:
         """Return count and bound in one line."""
-        return f"<Approximation: {self.joints} of {len(self.computed)} joints, {self.measure} error <= {self.bound:.3g}>"
+        return (
+            f"<Approximation: {self.joints} of {len(self.computed)} joints, {self.measure} error <= {self.bound:.3g}>"
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import Workspace
 from ..errors import SingularError
 from ..kernels import acts as act
 from ..kernels import layout as at
@@ -205,7 +204,7 @@ def _allocate(assembly: AssemblyTree) -> Lazy:
 
 
 def _no_loads() -> Loads:
-    pairs = np.zeros((0, 2), dtype=np.int64)
+    pairs: Any = np.zeros((0, 2), dtype=np.int64)
     return Loads(np.zeros((0, act.WRENCHES)), pairs, np.zeros((0, act.SPRINGS)), pairs)
 
 

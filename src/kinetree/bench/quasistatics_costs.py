@@ -140,8 +140,12 @@ def growth(*, quick: bool) -> list[Row]:
     fit = f"{1e6 * base:.3g} us + {1e6 * slope * math.log(2):.3g} us log2 N; a step at {listed}"
     return [
         at_most(GROWTH, "one force: exponent of the time in the size", power, EXPONENT, "", fit),
-        at_most(GROWTH, "one force: exponent of the updated nodes in the size", count, EXPONENT, "", "in the same runs"),
-        information(GROWTH, "one force: time for a doubling of the size", 1e6 * slope * math.log(2), "us", "of a + b log2 N"),
+        at_most(
+            GROWTH, "one force: exponent of the updated nodes in the size", count, EXPONENT, "", "in the same runs"
+        ),
+        information(
+            GROWTH, "one force: time for a doubling of the size", 1e6 * slope * math.log(2), "us", "of a + b log2 N"
+        ),
     ]
 
 

@@ -121,15 +121,21 @@ def millipede_rows(*, quick: bool) -> list[Row]:
         rows.append(information(MILLIPEDE, f"2^-{item.bits}: a step", 1e6 * item.seconds, "us", detail))
     slowest = max(timed, key=lambda item: item.seconds)
     detail = f"at 2^-{slowest.bits}; the paper's is slower than all joints below 1e-4"
-    rows.append(at_most(MILLIPEDE, "the slowest threshold against all joints", slowest.seconds / full, SLOWEST, "times", detail))
+    rows.append(
+        at_most(MILLIPEDE, "the slowest threshold against all joints", slowest.seconds / full, SLOWEST, "times", detail)
+    )
     alone, full = sweep(model, BEYOND, max(BURSTS, STEPS // 400), 1.0)
     slower = [item for item in (*timed, *alone) if item.seconds > full]
     listed = ", ".join(f"2^-{item.bits}: {1e6 * item.seconds:.3g} us, {item.joints:.0f} joints" for item in alone)
     crossing = 2.0 ** -slower[0].bits if slower else 0.0
     name = "the tree alone is slower than all joints from a threshold of"
-    rows.append(at_most(MILLIPEDE, name, crossing, 1e-4, "", f"without a hand-over: {listed}; all: {1e6 * full:.4g} us"))
+    rows.append(
+        at_most(MILLIPEDE, name, crossing, 1e-4, "", f"without a hand-over: {listed}; all: {1e6 * full:.4g} us")
+    )
     counts = [item.joints for item in timed]
-    rows.append(at_least(MILLIPEDE, "joints at 2^-19 over those at 2^-3", counts[-1] / counts[BITS.index(3)], 1.0, "times"))
+    rows.append(
+        at_least(MILLIPEDE, "joints at 2^-19 over those at 2^-3", counts[-1] / counts[BITS.index(3)], 1.0, "times")
+    )
     return rows
 
 

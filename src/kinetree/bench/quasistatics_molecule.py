@@ -33,7 +33,7 @@ JOINTS, SEED, BRANCHING = 50_000, 1, 0.03
 BITS = (3, 7, 11, 15, 19)
 STEPS, BURSTS, DT = 4000, 20, 1e-3
 SITES = {1: (3768, 42), 10: (8834, 41), 100: (34_699, 11), 1000: (23_947, 18)}  # first link, seed of the forces
-STRENGTH, SPREAD = 1e-3, 2.5  # N: the middle strength of a force; standard deviation of its logarithm
+STRENGTH, SPREAD = 1e-4, 2.5  # N: the middle strength of a force; standard deviation of its logarithm
 ATOM = (0.0, 0.0, 0.15)  # the centre of the atom that a link carries
 DCA_MS = {1: 875.1, 10: 873.0, 100: 875.0, 1000: 880.0}
 MS = {
@@ -42,7 +42,12 @@ MS = {
     100: (2.7, 4.1, 6.4, 7.8, 8.4),
     1000: (17.8, 21.4, 42.6, 49.2, 49.9),
 }
-COUNTS = {1: (25, 37, 47, 59, 73), 10: (32, 45, 56, 75, 85), 100: (39, 80, 145, 189, 206), 1000: (41, 149, 830, 1060, 1086)}
+COUNTS = {
+    1: (25, 37, 47, 59, 73),
+    10: (32, 45, 56, 75, 85),
+    100: (39, 80, 145, 189, 206),
+    1000: (41, 149, 830, 1060, 1086),
+}
 ERRORS = {
     1: (6e-5, 2e-6, 1e-7, 4e-9, 2e-9),
     10: (1e-4, 1e-4, 4e-7, 4e-8, 1e-8),
@@ -127,7 +132,9 @@ def _row_of_table(model: Model, forces: int, site: tuple[int, int], steps: int) 
         cell = f"{forces} forces, 2^-{bits}"
         simulation, own = runs[bits], best[bits]
         paper = SPEEDS.get((forces, bits), DCA_MS[forces] / MS[forces][k])
-        detail = f"{1e6 * own:.4g} us against {1e3 * best['dca']:.3g} ms; the paper's {DCA_MS[forces] / MS[forces][k]:.4g}"
+        detail = (
+            f"{1e6 * own:.4g} us against {1e3 * best['dca']:.3g} ms; the paper's {DCA_MS[forces] / MS[forces][k]:.4g}"
+        )
         rows.append(at_least(GROUP, f"{cell}: over DCA", best["dca"] / own, paper, "times", detail))
         count = float(simulation.stats["joints_per_step"])
         target = TWICE * COUNTS[forces][k]

@@ -11,7 +11,7 @@ from .units import link_pose
 
 @kernel
 def pose_of_link(link, topology, constants, q, room, out):
-    """Write the pose of a link, 9 numbers of rotation and 3 of position, into `out` (1, 12); `room` as in `nodes.py`."""
+    """Write the pose (9 numbers of rotation, 3 of position) of a link into `out` (1, 12); `room` as in `nodes.py`."""
     clear(12, out, 0, 0)
     out[0, 0] = out[0, 4] = out[0, 8] = 1.0
     while link >= 0:

@@ -88,9 +88,9 @@ def collect_forced(tree, leaves, marks, tally, loaded, forced, counts):
 
 
 @leaf
-def frames_of(node, tree, units, topology, constants, q, nodes, frames, room):
-    """Write the pose of a node's joint, and where right child and tail are in its head's frame (equations 10 and 11)."""
-    kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
+def frames_of(node, tree, nodes, frames):
+    """Write where right child and tail are in the head's frame of a node (equations 10 and 11), after its POSE."""
+    kind, a, b = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT]
     if kind == to.ROOT:
         copy(12, nodes, node, to.POSE, frames, node, row.RIGHT)
     elif kind == to.MERGE:  # shares of one body: both are the identity
@@ -208,7 +208,7 @@ def update(topology, constants, q, gravity, loads, lazy):
                         hinge_pose(unit, units, topology, constants, q, nodes, node, to.POSE)
                     else:
                         chain_pose(unit, units, topology, constants, q, nodes, node, to.POSE, room)
-                frames_of(node, tree, units, topology, constants, q, nodes, frames, room)
+                frames_of(node, tree, nodes, frames)
             node = marks[node, row.NEXT]
     if counts[row.LOADED] > 0:
         for k in range(counts[row.FORCED_NODES] - 1, -1, -1):

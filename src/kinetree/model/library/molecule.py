@@ -29,8 +29,9 @@ def molecule(n: int = 1000, seed: int = 0, *, branching: float = BRANCHING) -> M
     """Return a random branched molecule of `n` atoms, each on a revolute joint about the bond that leads to it.
 
     Bonds of an atom form a tetrahedron, as around carbon. Atoms are of several kinds and masses; lengths are a billion
-    times those of nature. With the probability `branching` an atom begins a new branch somewhere, otherwise it makes the
-    newest strand longer: 0.01 gives strands of a hundred bonds, like a polymer. The first bond starts at the origin of the world. Bodies are named by element: `C0`, `N1`...
+    times those of nature. With the probability `branching` an atom begins a new branch somewhere, otherwise it makes
+    the newest strand longer: 0.01 gives strands of a hundred bonds, like a polymer. The first bond starts at the origin
+    of the world. Bodies are named by element: `C0`, `N1`...
     """
     n = count(n, "n of kinetree.models.molecule")
     rng = np.random.default_rng(count(seed, "seed", 0))
