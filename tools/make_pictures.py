@@ -8,6 +8,7 @@ import numpy as np
 
 import adaptive_pictures
 import kinetree as kt
+import quasistatics_pictures
 from kinetree.render import render_image, write_png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -50,7 +51,7 @@ def main() -> None:
     picture = np.concatenate([humanoids(), gap, molecule(), gap, millipede()], axis=1)
     write_png(FOLDER / "demo.png", picture)
     print(FOLDER / "demo.png", picture.shape)
-    for path in adaptive_pictures.draw(FOLDER):
+    for path in [*adaptive_pictures.draw(FOLDER), *quasistatics_pictures.draw(FOLDER)]:
         print(path)
 
 

@@ -225,7 +225,7 @@ def test_it_hands_over_when_most_joints_are_needed_and_comes_back():
     simulation.step(10)
     assert simulation.stats["full_steps"] == 0
     rng = np.random.default_rng(0)
-    many = [simulation.apply(k, force=1e-3 * rng.normal(size=3), point=(0.05, 0, 0)) for k in range(1500)]
+    many = [simulation.apply(k, force=1e-3 * rng.normal(size=3), point=(0.05, 0, 0)) for k in range(0, 1500, 8)]
     simulation.step(10)
     stats = simulation.stats
     assert (stats["hand_overs"], stats["full_steps"]) == (1, 10)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SingularError
+from ..errors import ModelError, SingularError
 from ..kernels import acts as act
 from ..kernels import layout as at
 from ..kernels import nodes as to
@@ -176,6 +176,26 @@ class LazyTree:
 
 
 _NO_ROWS = np.zeros((0, 0))
+NO_INERTIA = 1e-14  # of the largest moment of inertia of a body: less is none
+
+
+def check_inertias(assembly: AssemblyTree) -> None:
+    """Refuse bodies without inertia about some axis, before it depends on the forces whether the tree is used."""
+    rows = assembly.model.constants[assembly.units[:, to.LAST]]
+    mass, moment = rows[:, at.MASS], rows[:, at.MOMENT : at.MOMENT + 3]
+    about = rows[:, at.INERTIA + np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])].reshape(-1, 3, 3)
+    centre = moment / mass[:, None]
+    square = np.einsum("n,ni,nj->nij", mass, centre, centre)
+    own = about - np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(3) + square
+    values = np.linalg.eigvalsh(own)
+    bad = np.flatnonzero(values[:, 0] <= NO_INERTIA * np.abs(np.trace(about, axis1=1, axis2=2)))
+    if len(bad):
+        model = assembly.model
+        body = model.names[model.topology[assembly.units[bad[0], to.LAST], at.BODY]]
+        raise ModelError(
+            f"body {body!r} has no rotational inertia about some axis, so it has no inverse inertia: give it a positive "
+            "definite inertia (quasi-statics needs one, as the other methods by an assembly tree do)"
+        )
 
 
 def _allocate(assembly: AssemblyTree) -> Lazy:

@@ -22,17 +22,17 @@ from ..kernels.steppers import Body, Work
 from ..model.model import Model
 from ..typing import Array
 from .assembly_tree import build_tree
-from .quasistatic_room import MEASURES, LazyTree
+from .quasistatic_room import MEASURES, LazyTree, check_inertias
 from .regions import Regions, classify, units_of_links
 
 if TYPE_CHECKING:
     from .quasistatic import Quasistatic
 
 # Where the tree stops being worth it, measured on linkages of 1,000 to 50,000 joints: a joint that is computed costs as
-# much as 9 to 18 joints of the articulated-body algorithm, a node above a force as much as two. Coming back costs as
+# much as 9 to 20 joints of the articulated-body algorithm, a node above a force as much as two. Coming back costs as
 # much as 30 steps of all joints, so it must last, or it is tried more and more rarely.
-COST_OF_JOINT = 18.0
-COST_OF_FORCE = 2.0
+COST_OF_JOINT = 20.0
+COST_OF_FORCE = 2.5
 BACK = 0.5  # come back when fewer than this part of the allowed joints are needed
 LOOK, SOONEST = 64, 40_000  # steps of all joints between two looks at how many are needed: LOOK + SOONEST / joints
 LAST = 500  # steps that a visit to the tree should last
@@ -46,6 +46,7 @@ class QuasistaticStepper:
         """Build the assembly tree; the coefficients are allocated when they are first needed."""
         self.model, self.method = model, method
         self.assembly = build_tree(model)
+        check_inertias(self.assembly)
         scratch = Workspace.of(model)
         nv = model.nv
         self.body = Body(model.topology, model.constants, scratch.armature, model.body_links, model.body_poses_in_link)

@@ -33,7 +33,7 @@ JOINTS, SEED, BRANCHING = 50_000, 1, 0.03
 BITS = (3, 7, 11, 15, 19)
 STEPS, BURSTS, DT = 4000, 20, 1e-3
 SITES = {1: (3768, 42), 10: (8834, 41), 100: (34_699, 11), 1000: (23_947, 18)}  # first link, seed of the forces
-STRENGTH, SPREAD = 1e-4, 2.5  # N: the middle strength of a force; standard deviation of its logarithm
+STRENGTH, SPREAD = 2e-5, 2.5  # N: the middle strength of a force; standard deviation of its logarithm
 ATOM = (0.0, 0.0, 0.15)  # the centre of the atom that a link carries
 DCA_MS = {1: 875.1, 10: 873.0, 100: 875.0, 1000: 880.0}
 MS = {
@@ -92,13 +92,14 @@ def table(*, quick: bool) -> list[Row]:
     for forces, (first, seed) in SITES.items():
         if not quick or forces <= 100:
             site = (first % (n - forces), seed)
-            rows += _row_of_table(model, forces, site, steps)
+            rows += row_of_table(model, forces, site, steps)
     if quick:  # a small molecule: the paper's figures are of a large one
         rows = [replace(row, target=None, sense="information") for row in rows]
     return rows + _elsewhere(model, 3 if quick else OTHERS)
 
 
-def _row_of_table(model: Model, forces: int, site: tuple[int, int], steps: int) -> list[Row]:
+def row_of_table(model: Model, forces: int, site: tuple[int, int], steps: int) -> list[Row]:
+    """Every threshold for one number of forces."""
     runs: dict[Any, Simulation] = {bits: start(model, Quasistatic(2.0**-bits), site, forces) for bits in BITS}
     exact = start(model, Quasistatic(0.0), site, forces)
     full = {name: start(model, Full(name), site, forces) for name in ("dca", "aba")}
