@@ -76,9 +76,9 @@ def chain_picture(size: tuple[int, int] = (960, 430)) -> np.ndarray:
 
 
 def plot(
-    lines: Sequence[Line], title: str, below: str, *, low_names: bool = True, size: tuple[int, int] = (480, 400)
+    lines: Sequence[Line], title: str, below: str, *, names: str = "lt", size: tuple[int, int] = (480, 400)
 ) -> np.ndarray:
-    """Plot lines over the logarithm of the threshold, with their names below on the right, or above on the left."""
+    """Plot lines over the logarithm of the threshold, with their names in a corner: "lt" is left, top."""
     width, height = size[0] * SCALE, size[1] * SCALE
     left, top, right, bottom = 70 * SCALE, 40 * SCALE, 16 * SCALE, 52 * SCALE
     image = Image.new("RGB", (width, height), (255, 255, 255))
@@ -105,9 +105,10 @@ def plot(
         for x, y in points:
             pen.ellipse([x - 3 * SCALE, y - 3 * SCALE, x + 3 * SCALE, y + 3 * SCALE], fill=line.color)
     for k, line in enumerate(lines):
-        at_y = height - bottom - (len(lines) - k) * 20 * SCALE if low_names else top + (k + 0.7) * 20 * SCALE
-        pen.text((width - right - 10 * SCALE if low_names else left + 10 * SCALE, at_y), line.name, line.color, font,
-                 anchor="rm" if low_names else "lm")  # fmt: skip
+        low, right_side = names[1] == "b", names[0] == "r"
+        at_y = height - bottom - (len(lines) - k) * 20 * SCALE if low else top + (k + 0.7) * 20 * SCALE
+        at_x = width - right - 10 * SCALE if right_side else left + 10 * SCALE
+        pen.text((at_x, at_y), line.name, line.color, font, anchor=names[0] + "m")
     pen.text((left, 16 * SCALE), title, INK, font, anchor="lm")
     pen.text(((left + width - right) / 2, height - 16 * SCALE), below, INK, font, anchor="mm")
     return np.asarray(image.resize(size, Image.Resampling.LANCZOS))
@@ -129,7 +130,7 @@ def costs(joints: int = molecule.JOINTS) -> np.ndarray:
     panels = (
         plot(times, "time of a step [us]", "-log2 of the threshold"),
         plot(counts, f"joints computed, of {joints:,}", "-log2 of the threshold"),
-        plot(errors, "relative displacement error a step", "-log2 of the threshold", low_names=False),
+        plot(errors, "relative displacement error a step", "-log2 of the threshold", names="lb"),
     )
     return np.concatenate(panels, axis=1)
 
@@ -147,7 +148,7 @@ def millipede() -> np.ndarray:
             Line("a step", x, [1e6 * item.seconds for item in found], COLORS[3]),
             Line("all joints", x, [1e6 * full] * len(x), COLORS[0]),
         ],
-        "time of a step [us]", "-log2 of the threshold",
+        "time of a step [us]", "-log2 of the threshold", names="rb",
     )  # fmt: skip
     counts = plot(
         [Line("", x, [max(item.joints, 1.0) for item in alone], COLORS[3])],

@@ -40,6 +40,8 @@ class LazyTree:
         """Allocate everything; nothing is computed but the inverse inertias of the bodies."""
         self.model = model
         self.assembly = build_tree(model) if assembly is None else assembly
+        if assembly is None:
+            check_inertias(self.assembly)
         self.armature = np.ascontiguousarray(model.dofs[:, at.ARMATURE])
         self.lazy = _allocate(self.assembly)
         self.loads = _no_loads()
@@ -193,8 +195,8 @@ def check_inertias(assembly: AssemblyTree) -> None:
         model = assembly.model
         body = model.names[model.topology[assembly.units[bad[0], to.LAST], at.BODY]]
         raise ModelError(
-            f"body {body!r} has no rotational inertia about some axis, so it has no inverse inertia: give it a positive "
-            "definite inertia (quasi-statics needs one, as the other methods by an assembly tree do)"
+            f"body {body!r} has no rotational inertia about some axis, so it has no inverse inertia: give it a "
+            "positive definite inertia (quasi-statics needs one, as the other methods by an assembly tree do)"
         )
 
 
