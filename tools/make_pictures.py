@@ -9,6 +9,7 @@ import numpy as np
 import adaptive_pictures
 import crowd_pictures
 import kinetree as kt
+import quasistatics_pictures
 from kinetree.render import render_image, write_png
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -51,7 +52,7 @@ def main() -> None:
     picture = np.concatenate([humanoids(), gap, molecule(), gap, millipede()], axis=1)
     write_png(FOLDER / "demo.png", picture)
     print(FOLDER / "demo.png", picture.shape)
-    for path in [*adaptive_pictures.draw(FOLDER), *crowd_pictures.draw(FOLDER)]:
+    for path in [*adaptive_pictures.draw(FOLDER), *quasistatics_pictures.draw(FOLDER), *crowd_pictures.draw(FOLDER)]:
         print(path)
 
 

@@ -27,6 +27,9 @@ _HOMES = {
     "kinetree.trajectory": ("Trajectory",),
     "kinetree.adaptive.method": ("Adaptive",),
     "kinetree.adaptive.view": ("View",),
+    "kinetree.adaptive.quasistatic": ("Quasistatic",),
+    "kinetree.adaptive.quasistatic_call": ("Approximation", "Refined", "Refinement", "quasistatic_acceleration"),
+    "kinetree.adaptive.quasistatic_relax": ("Equilibrium", "relax"),
 }  # fmt: skip
 _MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -37,6 +40,21 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
     from .adaptive.method import Adaptive as Adaptive
+    from .adaptive.quasistatic import Quasistatic as Quasistatic
+    from .adaptive.quasistatic_call import (
+        Approximation as Approximation,
+    )
+    from .adaptive.quasistatic_call import (
+        Refined as Refined,
+    )
+    from .adaptive.quasistatic_call import (
+        Refinement as Refinement,
+    )
+    from .adaptive.quasistatic_call import (
+        quasistatic_acceleration as quasistatic_acceleration,
+    )
+    from .adaptive.quasistatic_relax import Equilibrium as Equilibrium
+    from .adaptive.quasistatic_relax import relax as relax
     from .adaptive.view import View as View
     from .dynamics import (
         body_accelerations as body_accelerations,

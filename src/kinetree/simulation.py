@@ -15,12 +15,15 @@ from typing import Any, Literal
 import numpy as np
 
 from . import forces as _forces
+from .adaptive.quasistatic_relax import Equilibrium, settle
 from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback, with_applied
 from .full import Full, Method, Outcome
 from .kernels import layout as at
+from .kernels import nodes as to
+from .kernels.paths import pose_of_link
 from .model.archive import model_from_arrays, model_to_arrays
 from .model.model import Model
 from .trajectory import Trajectory
@@ -72,7 +75,7 @@ class Simulation:
         self.gravity = as_gravity(gravity)
         self.method = Full() if method is None else method
         if isinstance(self.method, type) or not hasattr(self.method, "stepper"):
-            raise ArgumentError(f"method is {method!r}: use kinetree.Full(), kinetree.Adaptive(joints=...)")
+            raise ArgumentError(f"method is {method!r}: use kinetree.Full(), Adaptive(...), Quasistatic(...)")
         self.integrator = integrator
         self.tolerance = as_number(tolerance, "tolerance")
         self.rng = np.random.default_rng(as_count(seed, "seed"))
@@ -157,6 +160,27 @@ class Simulation:
         from .dynamics import energy
 
         return energy(self.model, self._q, self._v, gravity=self.gravity)
+
+    def pose(self, body: str | int) -> Array:
+        """Return the pose of one body in the world as a homogeneous matrix [4, 4], without those of all others.
+
+        With `Quasistatic` this goes up one path of the assembly tree, otherwise over the bodies that carry this one.
+        """
+        number = self.model.body_index(body)
+        own, link = self.model.body_poses_in_link[number], int(self.model.body_links[number])
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = own[:9].reshape(3, 3), own[9:]
+        if link < 0:
+            return pose
+        of_link = np.eye(4)
+        ask = getattr(self._stepper, "pose", None)
+        row = None if ask is None else ask(link, self._acts, self._q)
+        if row is None:
+            out = np.empty((1, 12))
+            pose_of_link(link, self.model.topology, self.model.constants, self._q, np.zeros((1, to.ROOM)), out)
+            row = out[0]
+        of_link[:3, :3], of_link[:3, 3] = row[:9].reshape(3, 3), row[9:]
+        return of_link @ pose
 
     # --- forces
 
@@ -256,6 +280,28 @@ class Simulation:
             self._recorded = recorder.finish()
         report(1.0)
         return self._recorded
+
+    def relax(
+        self,
+        *,
+        limits: bool = True,
+        tolerance: float = 1e-8,
+        most: int = 500,
+        must_converge: bool = True,
+        progress: Callable[[int, float], Any] | None = None,
+    ) -> Equilibrium:
+        """Move to the static equilibrium under all forces as they act now; arguments and result as of `kinetree.relax`.
+
+        The velocities are zero afterwards, and no time has passed.
+        """
+        if any(isinstance(force, Callback) for force in self._forces):
+            raise ArgumentError("relax() needs forces that it can compute anew at any configuration: no Callback")
+        found = settle(
+            self.model, self._q, self._acts, self.gravity, now=self.time, limits=limits, tolerance=tolerance, most=most,
+            must_converge=must_converge, progress=progress,
+        )  # fmt: skip
+        self._q[:], self._v[:] = found.q, 0.0
+        return found
 
     def _advance(self, steps: int, record: Array, every: int) -> Outcome:
         callbacks = [force for force in self._forces if isinstance(force, Callback)]
@@ -379,7 +425,11 @@ class Simulation:
         return f"<Simulation at {self.time:g} s: {self.model!r}, {self.method!r}, {self.integrator}, dt={self.dt:g}>"
 
 
-_METHODS = {"Full": "kinetree.full", "Adaptive": "kinetree.adaptive.method"}
+_METHODS = {
+    "Full": "kinetree.full",
+    "Adaptive": "kinetree.adaptive.method",
+    "Quasistatic": "kinetree.adaptive.quasistatic",
+}
 _FORCES = {
     name: getattr(_forces, name)
     for name in ("Gravity", "Spring", "JointSpring", "JointStops", "JointDamping", "JointPD", "JointTorque")

@@ -16,6 +16,7 @@ TABLES = {
     "full": "kinetree.bench.full",
     "adaptive": "kinetree.bench.adaptive",
     "crowd": "kinetree.bench.crowd",
+    "quasistatics": "kinetree.bench.quasistatics",
 }
 
 __all__ = ["TABLES", "Report", "Row", "run"]

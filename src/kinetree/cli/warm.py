@@ -34,6 +34,7 @@ def families() -> tuple[Family, ...]:
         Family("simulation", _simulation, "kernels.steppers.advance"),
         Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
+        Family("quasi-statics", _quasistatics, "kernels.quasistatic.advance"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -128,6 +129,19 @@ def _adaptive() -> None:
     from ..simulation import Simulation
 
     Simulation(library.chain(3), method=Adaptive(joints=1)).step()
+
+
+def _quasistatics() -> None:
+    from ..adaptive.quasistatic import Quasistatic
+    from ..adaptive.quasistatic_call import quasistatic_acceleration
+    from ..adaptive.quasistatic_relax import relax
+    from ..simulation import Simulation
+
+    model = library.chain(3)
+    quasistatic_acceleration(model, model.neutral())
+    for share in (1.0, None):
+        Simulation(model, method=Quasistatic(hand_over=share)).step()
+    relax(model, must_converge=False, most=1)
 
 
 def _pictures() -> None:

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
 from ..description import Body, mass_properties
 from ..joints import Revolute
 from ..model import Model
 from ..shapes import Capsule, Sphere, rotation_of_z
-from .parts import ORIGIN, assemble, count
+from .parts import ORIGIN, assemble, count, not_negative
 
 BOND = 0.15  # a carbon bond of 1.5 angstrom, at a scale of 1e9 [m]
 TETRAHEDRON = np.arccos(-1 / 3)  # angle between two bonds of an atom [rad]
 BRANCHES = 3  # bonds that lead on from an atom
-CONTINUE = 0.85  # how often the newest strand grows on, instead of a new branch from anywhere
+BRANCHING = 0.15  # how often a new branch begins anywhere, instead of the newest strand growing on
 ELEMENTS: tuple[tuple[str, float, float, tuple[float, float, float], float], ...] = (
     ("C", 0.012, 0.050, (0.28, 0.30, 0.33), 0.62),
     ("N", 0.014, 0.047, (0.20, 0.36, 0.78), 0.14),
@@ -24,15 +25,20 @@ ELEMENTS: tuple[tuple[str, float, float, tuple[float, float, float], float], ...
 )  # symbol, mass [kg], radius [m], colour, share
 
 
-def molecule(n: int = 1000, seed: int = 0) -> Model:
+def molecule(n: int = 1000, seed: int = 0, *, branching: float = BRANCHING) -> Model:
     """Return a random branched molecule of `n` atoms, each on a revolute joint about the bond that leads to it.
 
     Bonds of an atom form a tetrahedron, as around carbon. Atoms are of several kinds and masses; lengths are a billion
-    times those of nature. The first bond starts at the origin of the world. Bodies are named by element: `C0`, `N1`...
+    times those of nature. With the probability `branching` an atom begins a new branch somewhere, otherwise it makes
+    the newest strand longer: 0.01 gives strands of a hundred bonds, like a polymer. The first bond starts at the origin
+    of the world. Bodies are named by element: `C0`, `N1`...
     """
     n = count(n, "n of kinetree.models.molecule")
     rng = np.random.default_rng(count(seed, "seed", 0))
-    parents, slots = _grow(n, rng)
+    rate = not_negative(branching, "branching")
+    if rate > 1:
+        raise ArgumentError(f"branching is {branching}: it is a probability, from 0 to 1")
+    parents, slots = _grow(n, rng, 1.0 - rate)
     # The atom sits at the end of its bond, along z of its frame; a child's bond leaves from there.
     exits = []
     for k in range(BRANCHES):
@@ -60,9 +66,9 @@ def molecule(n: int = 1000, seed: int = 0) -> Model:
     return assemble(f"molecule {n}", bodies)
 
 
-def _grow(n: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+def _grow(n: int, rng: np.random.Generator, onwards: float) -> tuple[list[int], list[int]]:
     """Choose for each atom the one it is bound to, and which of that one's free bonds."""
-    onward = (rng.random(n) < CONTINUE).tolist()
+    onward = (rng.random(n) < onwards).tolist()
     draws = rng.random((n, 2)).tolist()
     free: list[list[int]] = [list(range(BRANCHES))]
     open_atoms = [0]  # atoms that still have a free bond

@@ -1,0 +1,382 @@
+"""To static equilibrium: implicit quasi-static steps whose length is controlled, until no joint force is left.
+
+A quasi-static step of length h moves a body by h^2 M^-1 F, with F the joint forces at rest. Taken implicitly it is
+
+    (M + h^2 H) dx = h^2 F        with H = -dF/dx,
+
+a short step along the accelerations while h is small, and Newton's step when it is large. h follows from how much of
+the work that was foretold, F dx - dx H dx / 2, the forces have done; a step in which they have done none is not taken.
+So the body goes downhill, to an equilibrium that is stable, and near it the error is squared with every step.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ..arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, check_state
+from ..dynamics import Workspace, inverse_dynamics, mass_matrix
+from ..errors import ArgumentError, ConvergenceError
+from ..forces import Callback, build_acts
+from ..forces import Gravity as GravityForce
+from ..kernels import layout as at
+from ..kernels import manifold
+from ..kernels.aba import aba
+from ..kernels.acts import Acts
+from ..kernels.quasistatic_static import static_force
+from ..kernels.steppers import Body, Work
+from ..model.model import Model
+from ..typing import Array, ArrayLike
+
+DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix; above, by conjugate gradients
+FAR = 0.5  # rad, m: no joint moves further in one step
+GOOD, POOR, NONE = 0.75, 0.25, 0.05  # part of the foretold work that was done: go on faster, slower, not at all
+FASTER, SLOWER = 10.0, 0.1  # what is done to h^2 then
+SMALLEST = 1e-30  # s2: a step so short that nothing moves any more
+NUDGE = 1e-6  # rad, m: for differences of F
+FORCING = 0.1  # conjugate gradients stop at this part of the residual
+TURNS = 300  # of conjugate gradients in a step
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Where a body rests, and how that was found."""
+
+    q: Array
+    """The configuration [nq]."""
+    converged: bool
+    residual: float
+    """Largest joint force that is left [N m, N], but for those that limits take up."""
+    joint: str
+    """Where it is left."""
+    stable: bool | None
+    """Whether the body comes back when it is disturbed; None for more than 400 degrees of freedom."""
+    at_limits: tuple[str, ...]
+    """Joints that a limit holds."""
+    steps: int
+    rejected: int
+    """Steps that were not taken, since the forces would have done no work."""
+    evaluations: int
+    """How often the forces of the body were computed."""
+    seconds: float
+    history: tuple[float, ...]
+    """The residual at the start and after each step."""
+
+    def __repr__(self) -> str:
+        """Return the outcome in one line."""
+        how = "converged" if self.converged else "not converged"
+        kind = {True: ", stable", False: ", unstable", None: ""}[self.stable]
+        return f"<Equilibrium: {how}{kind}, {self.steps} steps, largest joint force left {self.residual:.3g}>"
+
+
+def relax(
+    model: Model,
+    q: ArrayLike | None = None,
+    *,
+    forces: Sequence[Any] = (),
+    tau: ArrayLike | None = None,
+    external: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
+    limits: bool = True,
+    tolerance: float = 1e-8,
+    most: int = 500,
+    must_converge: bool = True,
+    progress: Callable[[int, float], Any] | None = None,
+) -> Equilibrium:
+    """Return the static equilibrium that a body comes to from `q` (None: neutral) when nothing carries it past.
+
+    `forces` of `kinetree.forces` act (springs close loops), joint forces `tau` [nv], `external` wrenches (nbodies, 6)
+    in world axes about each body's origin, and gravity. With `limits` the joints stay within those of the model. It has
+    converged when no joint force is larger than `tolerance` [N m, N]; after `most` steps without that a
+    `ConvergenceError` says where forces are left, and has the `equilibrium` so far (or this is returned, if not
+    `must_converge`). `progress` is called with the number of steps and the residual.
+    """
+    if not isinstance(model, Model):
+        raise ArgumentError(f"the model is {model!r}: give a Model, of kinetree.load, kinetree.models or a builder")
+    start = model.neutral() if q is None else as_array(q, (model.nq,), "q")
+    check_state(model, start)
+    acts = build_acts(model, forces, ())
+    pull = as_gravity(gravity)
+    for force in forces:
+        if isinstance(force, Callback):
+            raise ArgumentError("relax() needs forces that it can compute anew at any configuration: no Callback")
+        if isinstance(force, GravityForce):
+            pull = as_gravity(force.vector)
+    if tau is not None:
+        acts = acts._replace(feed=acts.feed + as_finite(tau, (model.nv,), "tau"))
+    if external is not None:
+        acts = acts._replace(external=as_finite(external, (model.nbodies, 6), "external").copy())
+    return settle(
+        model, start, acts, pull, limits=limits, tolerance=tolerance, most=most, must_converge=must_converge,
+        progress=progress,
+    )  # fmt: skip
+
+
+def settle(
+    model: Model,
+    q: Array,
+    acts: Acts,
+    gravity: tuple[float, float, float],
+    *,
+    now: float = 0.0,
+    limits: bool = True,
+    tolerance: float = 1e-8,
+    most: int = 500,
+    must_converge: bool = True,
+    progress: Callable[[int, float], Any] | None = None,
+) -> Equilibrium:
+    """Relax under forces that are compiled already, as they act at the time `now`; see `relax`."""
+    small = as_number(tolerance, "tolerance")
+    if not (math.isfinite(small) and small > 0):
+        raise ArgumentError(f"tolerance is {tolerance}: give a joint force above zero [N m, N]")
+    descent = _Descent(model, q, acts, gravity, now, limits)
+    return descent.run(small, as_count(most, "most"), must_converge, progress)
+
+
+class _Descent:
+    """One way down."""
+
+    def __init__(
+        self, model: Model, q: Array, acts: Acts, gravity: tuple[float, float, float], now: float, limits: bool
+    ) -> None:
+        self.model, self.acts, self.gravity, self.now = model, acts, gravity, now
+        scratch, nv = Workspace.of(model), model.nv
+        self.body = Body(model.topology, model.constants, scratch.armature, model.body_links, model.body_poses_in_link)
+        self.work = Work(
+            scratch.links, scratch.axes, np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((0, 0))
+        )
+        self.still = np.zeros(nv)
+        self.evaluations = 0
+        self.place = _coordinates(model)
+        self.low, self.high = np.full(nv, -np.inf), np.full(nv, np.inf)
+        if limits:
+            bound = self.place >= 0
+            self.low[bound], self.high[bound] = model.dofs[bound, at.LOWER], model.dofs[bound, at.UPPER]
+        self.q = self._inside(q.copy())
+        self.F = self.force(self.q)
+        self.h2 = 1e-2
+        self.rejected = 0
+        self._unstable = False
+
+    def force(self, q: Array) -> Array:
+        """Return the joint forces at rest [nv]."""
+        self.evaluations += 1
+        out = np.empty(self.model.nv)
+        static_force(self.body, self.acts, q, self.still, self.now, self.gravity, self.work, out)
+        return out
+
+    def free(self) -> np.ndarray:
+        """Return which freedoms no limit holds against their force."""
+        x = np.where(self.place >= 0, self.q[np.maximum(self.place, 0)], 0.0) if self.model.nq else self.still
+        return ~(((x <= self.low) & (self.F < 0)) | ((x >= self.high) & (self.F > 0)))
+
+    def _inside(self, q: Array) -> Array:
+        scalar = self.place >= 0
+        at_q = self.place[scalar]
+        q[at_q] = np.clip(q[at_q], self.low[scalar], self.high[scalar])
+        return q
+
+    def moved(self, dx: Array) -> tuple[Array, Array]:
+        """Return the configuration after a step, within the limits, and the step that it really was."""
+        q = np.empty(self.model.nq)
+        manifold.integrate(self.model.topology, self.q, dx, 1.0, q)
+        scalar = self.place >= 0
+        before = q[self.place[scalar]].copy()
+        q = self._inside(q)
+        dx = dx.copy()
+        dx[scalar] += q[self.place[scalar]] - before
+        return q, dx
+
+    def run(
+        self, tolerance: float, most: int, must_converge: bool, progress: Callable[[int, float], Any] | None
+    ) -> Equilibrium:
+        """Go down until no force is left, or `most` steps are taken."""
+        began = time.perf_counter()
+        free = self.free()
+        history = [_largest(self.F, free)]
+        steps = 0
+        while history[-1] > tolerance and steps < most and self.h2 > SMALLEST:
+            if not math.isfinite(history[-1]):
+                break
+            steps += 1
+            self._step(free)
+            free = self.free()
+            history.append(_largest(self.F, free))
+            if progress is not None:
+                progress(steps, history[-1])
+        left = np.where(free, np.abs(self.F), 0.0)
+        names, owners = self.model.joint_names, self.model.v_joints
+        joint = names[int(owners[int(np.nanargmax(left))])] if len(left) and np.isfinite(left).any() else ""
+        held = tuple(names[k] for k in np.unique(owners[~free]))
+        found = Equilibrium(
+            self.q, history[-1] <= tolerance, history[-1], joint, self._is_stable(free), held, steps, self.rejected,
+            self.evaluations, time.perf_counter() - began, tuple(history),
+        )  # fmt: skip
+        if must_converge and not found.converged:
+            error = ConvergenceError(
+                f"no static equilibrium within {steps} steps: joint {joint!r} is left with {found.residual:.3g} N m or "
+                f"N (tolerance {tolerance:g}). Is every free body held by something? Otherwise allow more steps "
+                "(most=), or take the state so far from the error's `equilibrium`"
+            )
+            error.equilibrium = found  # type: ignore[attr-defined]
+            raise error
+        return found
+
+    def _step(self, free: np.ndarray) -> None:
+        """Take one step, as long as the forces do about the work that was foretold; or only make h shorter."""
+        self._unstable = False
+        dx, foretold = self._dense(free) if self.model.nv <= DENSE else self._iterative(free)
+        longest = np.abs(dx).max(initial=0.0)
+        if longest > FAR:
+            share = FAR / longest
+            dx = dx * share
+            foretold *= share * (2.0 - share)  # of a quadratic whose top is at 1
+        q, dx = self.moved(dx)
+        F = self.force(q)
+        done = 0.5 * float((self.F + F) @ dx)
+        before, after = float(np.linalg.norm(self.F[free])), float(np.linalg.norm(F[free]))
+        part = done / foretold if foretold > 0 else -1.0
+        if not math.isfinite(after):
+            part = -1.0
+        if part > NONE or (after < 0.5 * before and math.isfinite(after) and done > -1e-12 * before):
+            self.q, self.F = q, F
+        else:
+            self.rejected += 1
+        if self._unstable:
+            self.h2 *= 0.3
+        elif part > GOOD and longest <= FAR:
+            self.h2 *= FASTER
+        elif part < POOR:
+            self.h2 *= SLOWER
+
+    def _stiffness(self) -> Array:
+        """Return H by central differences."""
+        nv = self.model.nv
+        H = np.empty((nv, nv))
+        step, q = np.zeros(nv), np.empty(self.model.nq)
+        for k in range(nv):
+            step[k] = NUDGE
+            manifold.integrate(self.model.topology, self.q, step, 1.0, q)
+            ahead = self.force(q)
+            manifold.integrate(self.model.topology, self.q, step, -1.0, q)
+            H[:, k] = (self.force(q) - ahead) / (2 * NUDGE)
+            step[k] = 0.0
+        return H
+
+    def _dense(self, free: np.ndarray) -> tuple[Array, float]:
+        """Solve (M / h^2 + |H|) dx = F on the free joints, with |H| the stiffness along every mode, taken positive.
+
+        The modes are those of H v = l M v. So the body goes down along modes that are unstable, too.
+        """
+        on = np.ix_(free, free)
+        H, M, F = self._stiffness()[on], mass_matrix(self.model, self.q)[on], self.F[free]
+        dx = np.zeros(self.model.nv)
+        if not len(F):
+            return dx, 0.0
+        even = 0.5 * (H + H.T)
+        stiffness, modes = scipy.linalg.eigh(even, M + 1e-14 * np.trace(M) * np.eye(len(M)), check_finite=False)
+        if stiffness[0] > 0 and self.h2 * stiffness[0] > 1.0:  # forces that have no potential make H uneven
+            x = scipy.linalg.solve(M / self.h2 + H, F, check_finite=False)
+        else:
+            x = modes @ ((modes.T @ F) / (1.0 / self.h2 + np.abs(stiffness)))
+        dx[free] = x
+        return dx, float(F @ x - 0.5 * x @ (even @ x))
+
+    def _iterative(self, free: np.ndarray) -> tuple[Array, float]:
+        """Solve it by conjugate gradients, with (M + h^2 K)^-1 by the articulated-body algorithm as a guide.
+
+        K are the springs of the joints. A direction along which the body is not stiff enough ends the search.
+        """
+        model = self.model
+        guide = self.body.armature + (self.h2 * self.acts.stiffness if len(self.acts.stiffness) else 0.0)
+        guide = np.where(free, guide, 1e12 * max(model.total_mass, 1.0))
+        stiff = Body(self.body.topology, self.body.constants, guide, self.body.body_links, self.body.body_poses_in_link)
+
+        def precondition(r: Array) -> Array:
+            out = _solve_inertia(stiff, self.q, self.still, r, self.work)
+            out[~free] = 0.0
+            return self.h2 * out
+
+        def apply(p: Array) -> tuple[Array, Array]:
+            size = float(np.abs(p).max())
+            q = np.empty(model.nq)
+            manifold.integrate(model.topology, self.q, p, NUDGE / size, q)
+            ahead = self.force(q)
+            manifold.integrate(model.topology, self.q, p, -NUDGE / size, q)
+            bent = (self.force(q) - ahead) * (size / (2 * NUDGE))
+            inertia = inverse_dynamics(model, self.q, self.still, p, gravity=(0.0, 0.0, 0.0))
+            return np.where(free, bent, 0.0), np.where(free, inertia / self.h2, 0.0)
+
+        F = np.where(free, self.F, 0.0)
+        x, r = np.zeros(model.nv), F.copy()
+        hx = np.zeros(model.nv)
+        z = precondition(r)
+        p, rz = z.copy(), float(r @ z)
+        first = float(np.linalg.norm(F))
+        for turn in range(TURNS):
+            if not (1e-200 < float(np.abs(p).max(initial=0.0)) < 1e200 and 0.0 < rz < math.inf):
+                break
+            bent, inertia = apply(p)
+            total = bent + inertia
+            with np.errstate(over="ignore", invalid="ignore"):
+                stiffness = float(p @ total)
+            if not math.isfinite(stiffness):
+                break
+            if stiffness <= 0.0:  # unstable along p: so long a step says nothing about it
+                self._unstable = True
+                if turn == 0:  # downhill, as far as if the body were as stiff as it is unstable
+                    alpha = rz / max(abs(stiffness), 1e-300)
+                    x, hx = alpha * p, alpha * bent
+                break
+            alpha = rz / stiffness
+            x += alpha * p
+            hx += alpha * bent
+            r -= alpha * total
+            if float(np.linalg.norm(r)) <= FORCING * min(1.0, math.sqrt(first)) * first:
+                break
+            z = precondition(r)
+            rz, before = float(r @ z), rz
+            p = z + (rz / before) * p
+        return x, float(F @ x - 0.5 * x @ hx)
+
+    def _is_stable(self, free: np.ndarray) -> bool | None:
+        """Whether H is positive definite on the free joints, to the accuracy of its differences."""
+        if self.model.nv > DENSE or not np.isfinite(self.F).all():
+            return None
+        on = np.ix_(free, free)
+        H = self._stiffness()[on]
+        if not len(H):
+            return True
+        values = np.linalg.eigvalsh(0.5 * (H + H.T))
+        return bool(values[0] > -1e-7 * max(abs(values[0]), abs(values[-1]), 1e-300))
+
+
+def _solve_inertia(body: Body, q: Array, still: Array, r: Array, work: Work) -> Array:
+    """Return (M + diagonal)^-1 r by the articulated-body algorithm."""
+    out = np.empty(len(r))
+    aba(
+        body.topology, body.constants, body.armature, q, still, r, np.zeros((0, 6)), body.body_links,
+        body.body_poses_in_link, (0.0, 0.0, 0.0), work.links, work.axes, out,
+    )  # fmt: skip
+    return out
+
+
+def _coordinates(model: Model) -> np.ndarray:
+    """Return for every freedom the coordinate that it changes, -1 for those of a quaternion."""
+    place = np.full(model.nv, -1, dtype=np.int64)
+    for row in model.topology:
+        if row[at.KIND] in (at.SPHERICAL, at.FREE):
+            continue
+        for k in range(row[at.DOF]):
+            place[row[at.V] + k] = row[at.Q] + k
+    return place
+
+
+def _largest(F: Array, free: np.ndarray) -> float:
+    return float(np.abs(F[free]).max(initial=0.0)) if np.isfinite(F).all() else math.inf
