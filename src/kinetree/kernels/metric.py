@@ -1,14 +1,16 @@
 """The acceleration metric of a node without the accelerations of its joints (Redon 2005, Theorems 1 and 2).
 
     A(C) = f1' Psi1 f1 + 2 f1' Psi12 f2 + f2' Psi2 f2 + f1' p1 + f2' p2 + eta
-    G = Psi2A + Psi1B     N = U' A U     Y = N + W G W
-    Psi1C  = Psi1A + Phi12A Y Phi12A' - (Phi12A W Psi12A' + Psi12A W Phi12A')
-    Psi2C  = Psi2B + Phi12B' Y Phi12B - (Phi12B' W Psi12B + Psi12B' W Phi12B)
-    Psi12C = -Phi12A Y Phi12B + Psi12A W Phi12B + Phi12A W Psi12B
+    G = Psi2A + Psi1B     N = U' A U     P = Phi12A   Q = Phi12B   R = Psi12A   S = Psi12B
+    H = R - P W G         E = S - G W Q
+    Psi1C  = Psi1A - P W H' - R W P' + P N P'
+    Psi2C  = Psi2B - Q' W E - S' W Q + Q' N Q
+    Psi12C = R W Q + P W E - P N Q
     Z   = 2 U' A R + W (p2A - p1B) - 2 W G gamma
     p1C = p1A - Phi12A Z - 2 Psi12A gamma       p2C = p2B + Phi12B' Z + 2 Psi12B' gamma
     eta = etaA + etaB + R' A R + gamma' G gamma - gamma' (p2A - p1B)
 
+The papers' Y = N + W G W is never formed: P W and W Q are there already, and take four products instead of eight.
 Everything of A's tail is moved to the frame of B's head first, as in `dca.py`. A leaf has no joint: all are zero.
 """
 
@@ -37,7 +39,7 @@ def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
     kind, a, b, unit = tree[node, to.KIND], tree[node, to.LEFT], tree[node, to.RIGHT], tree[node, to.UNIT]
     if kind == to.ROOT:
         return
-    near, G, nearY, M, N = to.ROOM_A, to.ROOM_G, to.ROOM_NEAR, to.ROOM_M, to.ROOM_N
+    G, nearY, N = to.ROOM_G, to.ROOM_NEAR, to.ROOM_N
     if kind == to.MERGE:
         copy(36, metrics, a, to.Y12, room, 0, nearY)
         copy(36, metrics, a, to.Y2, room, 0, G)
@@ -48,41 +50,52 @@ def metric_quadratic(node, tree, units, weights, nodes, metrics, room):
         for c in range(r + 1):
             room[0, G + 6 * r + c] += metrics[b, to.Y1 + 6 * r + c]
             room[0, G + 6 * c + r] = room[0, G + 6 * r + c]
-    # Y = N + W G W, into N
-    product(nodes, node, to.W, room, 0, G, room, 0, M)
-    product(room, 0, M, nodes, node, to.W, room, 0, N)
-    if unit >= 0:
-        for k in range(units[unit, to.COUNT]):
-            for m in range(units[unit, to.COUNT]):
-                weight = weights[unit, 6 * k + m]
-                if weight != 0.0:
-                    for r in range(6):
-                        x = weight * nodes[node, to.U + 6 * k + r]
-                        for c in range(6):
-                            room[0, N + 6 * r + c] += x * nodes[node, to.U + 6 * m + c]
-    # with H = Phi12A Y - Psi12A W: Psi1C = Psi1A + H Phi12A' - Phi12A W Psi12A'
-    product(room, 0, near, room, 0, N, room, 0, M)
-    product(room, 0, nearY, nodes, node, to.W, room, 0, to.ROOM_D)
+    PW, WQ, H, E = to.ROOM_B, to.ROOM_C, to.ROOM_M, to.ROOM_D
+    product(room, 0, PW, room, 0, G, room, 0, H)
     for r in range(36):
-        room[0, M + r] = room[0, to.ROOM_D + r] - room[0, M + r]
-    symmetric_less_abt(metrics, a, to.Y1, room, 0, M, room, 0, near, metrics, node, to.Y1)
-    symmetric_less_abt(metrics, node, to.Y1, room, 0, to.ROOM_B, room, 0, nearY, metrics, node, to.Y1)
+        room[0, H + r] = room[0, nearY + r] - room[0, H + r]
+    symmetric_less_abt(metrics, a, to.Y1, room, 0, PW, room, 0, H, metrics, node, to.Y1)
+    symmetric_less_abt(metrics, node, to.Y1, room, 0, nearY, room, 0, PW, metrics, node, to.Y1)
     if kind == to.COMPRESS:
-        # Psi12C = M Phi12B + Phi12A W Psi12B
-        product(room, 0, M, nodes, b, to.P12, metrics, node, to.Y12)
-        product(room, 0, to.ROOM_B, metrics, b, to.Y12, room, 0, to.ROOM_D)
+        product(room, 0, G, room, 0, WQ, room, 0, E)
         for r in range(36):
-            metrics[node, to.Y12 + r] += room[0, to.ROOM_D + r]
-        # Psi2C = Psi2B - Phi12B' (W Psi12B - Y Phi12B) - Psi12B' W Phi12B
-        product(nodes, node, to.W, metrics, b, to.Y12, room, 0, to.ROOM_D)
-        product(room, 0, N, nodes, b, to.P12, room, 0, to.ROOM_B)
+            room[0, E + r] = metrics[b, to.Y12 + r] - room[0, E + r]
+        product(room, 0, nearY, room, 0, WQ, metrics, node, to.Y12)
+        product(room, 0, PW, room, 0, E, room, 0, N)
         for r in range(36):
-            room[0, to.ROOM_D + r] -= room[0, to.ROOM_B + r]
-        symmetric_less_atb(metrics, b, to.Y2, nodes, b, to.P12, room, 0, to.ROOM_D, metrics, node, to.Y2)
-        symmetric_less_atb(metrics, node, to.Y2, metrics, b, to.Y12, room, 0, to.ROOM_C, metrics, node, to.Y2)
-    else:
+            metrics[node, to.Y12 + r] += room[0, N + r]
+        symmetric_less_atb(metrics, b, to.Y2, room, 0, WQ, room, 0, E, metrics, node, to.Y2)
+        symmetric_less_atb(metrics, node, to.Y2, metrics, b, to.Y12, room, 0, WQ, metrics, node, to.Y2)
+    if unit >= 0:
+        _add_joint(node, tree, units, weights, nodes, metrics, room)
+    if kind != to.COMPRESS:
         copy(36, metrics, node, to.Y1, metrics, node, to.Y12)
         copy(36, metrics, node, to.Y1, metrics, node, to.Y2)
+
+
+@leaf
+def _add_joint(node, tree, units, weights, nodes, metrics, room):
+    """Add what the node's own joint does, N = U' A U seen from the handles: P N P', -P N Q and Q' N Q."""
+    kind, b, unit = tree[node, to.KIND], tree[node, to.RIGHT], tree[node, to.UNIT]
+    PU, QU, count = to.ROOM_S, to.ROOM_E, units[unit, to.COUNT]
+    for k in range(count):
+        times(room, 0, to.ROOM_A, nodes, node, to.U + 6 * k, room, 0, PU + 6 * k)
+        if kind == to.COMPRESS:
+            times_transposed(nodes, b, to.P12, nodes, node, to.U + 6 * k, room, 0, QU + 6 * k)
+    for k in range(count):
+        for m in range(count):
+            weight = weights[unit, 6 * k + m]
+            if weight == 0.0:
+                continue
+            p, q = PU + 6 * m, QU + 6 * m
+            for r in range(6):
+                x, y = weight * room[0, PU + 6 * k + r], weight * room[0, QU + 6 * k + r]
+                for c in range(6):
+                    metrics[node, to.Y1 + 6 * r + c] += x * room[0, p + c]
+                if kind == to.COMPRESS:
+                    for c in range(6):
+                        metrics[node, to.Y12 + 6 * r + c] -= x * room[0, q + c]
+                        metrics[node, to.Y2 + 6 * r + c] += y * room[0, q + c]
 
 
 @kernel
