@@ -29,6 +29,8 @@ SIZES = (1000, 3000, 10_000, 30_000, 100_000, 200_000)
 BRANCHING, BITS, PLACES = 0.03, 11, 9
 EXPONENT = 0.15  # of a power law through a logarithm from 1,000 to 200,000
 BIG, SECONDS, KILOBYTE = 50_000, 5.0, 1000.0
+REPEAT = 200  # steps in a burst
+LEAST, TURNS = 100_000, 30  # joints that a burst goes over (of large bodies: one step), and bursts
 
 
 def bounds(*, quick: bool) -> list[Row]:
@@ -81,14 +83,14 @@ def hand_over(*, quick: bool) -> list[Row]:
     for name, (model, forces) in bodies.items():
         worst, listed = 0.0, []
         for error in (0.0, 2.0**-19, 2.0**-11, 2.0**-7, 2.0**-3):
-            ratio = _against_all(model, forces, error, 4 if model.njoints > 10_000 else 64)
+            ratio = _against_all(model, forces, error)
             listed.append(f"{error:.2g}: {ratio:.2f}")
             worst = max(worst, ratio)
         rows.append(at_most(HAND_OVER, f"{name}: the slowest threshold", worst, SLOWEST, "times", "; ".join(listed)))
     return rows
 
 
-def _against_all(model: Model, forces: int, error: float, burst: int) -> float:
+def _against_all(model: Model, forces: int, error: float) -> float:
     q, still = model.random_state(0)[0], np.zeros(model.nv)
     pair = [Simulation(model, q, dt=DT, gravity=(0, 0, 0), method=m) for m in (Quasistatic(error), Full())]
     rng = np.random.default_rng(0)
@@ -97,8 +99,8 @@ def _against_all(model: Model, forces: int, error: float, burst: int) -> float:
         for simulation in pair:
             simulation.apply(int(body), force=force, point=(0.01, 0, 0))
     best = [math.inf, math.inf]
-    burst = max(burst, 20_000 // model.njoints)
-    for turn in range(8):
+    burst = LEAST // model.njoints if model.njoints < LEAST // 10 else 1
+    for turn in range(TURNS):
         for k, simulation in enumerate(pair):
             if k == 1:
                 simulation.v = still
@@ -125,9 +127,9 @@ def growth(*, quick: bool) -> list[Row]:
             best = math.inf
             for _ in range(5):
                 began = perf_counter()
-                simulation.step(200)
-                best = min(best, (perf_counter() - began) / 200)
-            counts.append((simulation.stats["updated_nodes"] - before) / 1000)
+                simulation.step(REPEAT)
+                best = min(best, (perf_counter() - began) / REPEAT)
+            counts.append((simulation.stats["updated_nodes"] - before) / (5 * REPEAT))
             times.append(best)
             force.remove()
         seconds.append(float(np.median(times)))
@@ -155,7 +157,7 @@ def _one(share: float) -> Quasistatic:
 
 def building(*, quick: bool) -> list[Row]:
     """Seconds until a big linkage has made its first step, and what it keeps beside the coefficients."""
-    n = 5000 if quick else BIG
+    n = BIG // 10 if quick else BIG
     model = molecule(n)
     q = model.random_state(0)[0]
 
