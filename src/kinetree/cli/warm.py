@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was done."""
+    """Kernels that are needed together: how to use them once, and the kernel that is in the cache once it was done."""
 
     name: str
     use: Callable[[], None]
