@@ -130,6 +130,7 @@ def test_growth_building_and_hand_over_are_measured(monkeypatch):
     assert all(row.ok for row in rows)
     monkeypatch.undo()
     monkeypatch.setattr(costs, "LEAST", 50)
+    monkeypatch.setattr(costs, "SECONDS_EACH", 0.01)
     assert costs._against_all(kt.models.chain(5), 1, 0.1) > 0
     monkeypatch.setattr(costs, "BIG", 50_000 if ENABLED else 300)
     seconds, memory, nodes = costs.building(quick=True)

@@ -18,7 +18,7 @@ from ..model.library import chain, millipede, molecule
 from ..model.model import Model
 from ..simulation import Simulation
 from ..typing import Array
-from .core import Row, at_least, at_most, information
+from .core import Row, at_least, at_most, information, side_by_side
 
 BOUNDS, HAND_OVER, GROWTH, BUILDING = "bounds", "hand-over", "growth", "building"
 CASES, SMALL = 400, 60  # bodies at random, of so many joints
@@ -29,8 +29,8 @@ SIZES = (1000, 3000, 10_000, 30_000, 100_000, 200_000)
 BRANCHING, BITS, PLACES = 0.03, 11, 9
 EXPONENT = 0.15  # of a power law through a logarithm from 1,000 to 200,000
 BIG, SECONDS, KILOBYTE = 50_000, 5.0, 1000.0
-REPEAT = 200  # steps in a burst
-LEAST, TURNS = 100_000, 30  # joints that a burst goes over (of large bodies: one step), and bursts
+REPEAT, BURSTS = 40, 25  # steps in a burst, and bursts
+LEAST, TURNS, SECONDS_EACH = 14_000, 30, 0.7  # joints that a burst goes over (of large bodies: one step), and bursts
 
 
 def bounds(*, quick: bool) -> list[Row]:
@@ -98,17 +98,15 @@ def _against_all(model: Model, forces: int, error: float) -> float:
         force = 1e-4 * rng.normal(size=3)
         for simulation in pair:
             simulation.apply(int(body), force=force, point=(0.01, 0, 0))
-    best = [math.inf, math.inf]
-    burst = LEAST // model.njoints if model.njoints < LEAST // 10 else 1
-    for turn in range(TURNS):
-        for k, simulation in enumerate(pair):
-            if k == 1:
-                simulation.v = still
-            began = perf_counter()
-            simulation.step(burst)
-            if turn > 0:
-                best[k] = min(best[k], (perf_counter() - began) / burst)
-    return best[0] / best[1]
+    steps = max(1, LEAST // model.njoints)
+
+    def go() -> None:
+        pair[1].v = still
+        pair[1].step(steps)
+
+    # about a millisecond each, so that many bursts fit between two interruptions by other programs
+    best = side_by_side({"own": lambda: pair[0].step(steps), "all": go}, seconds=SECONDS_EACH, rounds=TURNS)
+    return best["own"] / best["all"]
 
 
 def growth(*, quick: bool) -> list[Row]:
@@ -125,11 +123,11 @@ def growth(*, quick: bool) -> list[Row]:
             simulation.step(5)
             before = simulation.stats["updated_nodes"]
             best = math.inf
-            for _ in range(5):
+            for _ in range(BURSTS):
                 began = perf_counter()
                 simulation.step(REPEAT)
                 best = min(best, (perf_counter() - began) / REPEAT)
-            counts.append((simulation.stats["updated_nodes"] - before) / (5 * REPEAT))
+            counts.append((simulation.stats["updated_nodes"] - before) / (BURSTS * REPEAT))
             times.append(best)
             force.remove()
         seconds.append(float(np.median(times)))
