@@ -109,6 +109,27 @@ def test_a_threshold_of_zero_is_a_full_step_from_rest_at_every_step():
     print(f"worst gap {worst:.1e}")
 
 
+def test_joint_forces_and_wrenches_of_a_callback_may_change_at_every_step():
+    """Some of them, at some steps; by the tree and by all joints they do what they do to a full step from rest."""
+    for seed in range(TREES // 2):
+        model, q, rng = body(seed + 100)
+        drawn = []
+        for _ in range(8):
+            tau = rng.normal(size=model.nv) * (rng.random(model.nv) < 0.3)
+            wrenches = rng.normal(size=(model.nbodies, 6)) * (rng.random((model.nbodies, 1)) < 0.2)
+            drawn.append((None if rng.random() < 0.3 else tau, None if rng.random() < 0.3 else wrenches))
+
+        def pushing(simulation, drawn=drawn):
+            return drawn[round(simulation.time / DT) % len(drawn)]
+
+        forces = [kt.forces.Callback(pushing)]
+        methods = [kt.Quasistatic(0.0, hand_over=1.0), kt.Quasistatic(0.0)]
+        pair = Pair(model, q, methods, dt=DT, gravity=(0, 0, 0), forces=forces)
+        for _ in range(3 * len(drawn) if ENABLED else 4):
+            pair.step(1)
+            assert pair.gap() < SAME, (seed, pair.gap())
+
+
 def test_what_is_updated_lazily_is_to_the_bit_what_is_computed_anew():
     """After any events all coefficients are those of a tree that is built from the present state."""
     for seed in range(TREES):

@@ -46,6 +46,27 @@ def test_a_small_molecule_has_every_row(monkeypatch):
     assert counts == sorted(counts)
 
 
+def test_a_tiny_row_of_the_table(monkeypatch):
+    """Of 25 atoms with one force: three figures a threshold, and the speed over all joints."""
+    monkeypatch.setattr(molecule, "BURSTS", 2)
+    rows = molecule.row_of_table(kt.models.molecule(25, branching=0.1), 1, (5, 1), 4)
+    assert len(rows) == 3 * len(molecule.BITS) + 1
+    assert rows[0].target == pytest.approx(875.1 / 0.6)
+    assert rows[12].target == 350
+    assert rows[13].target == 2 * 73
+    assert rows[-1].name == "1 forces, 2^-19: over ABA"
+    assert all(row.measured >= 0 for row in rows)
+
+
+def test_a_tiny_millipede(monkeypatch):
+    """The sweep gives times and counts for each threshold, and the time of all joints."""
+    monkeypatch.setattr(linkages, "BURSTS", 2)
+    found, full = linkages.sweep(kt.models.millipede(2, 2, 4), (1, 30), 4, 1.0)
+    assert [item.bits for item in found] == [1, 30]
+    assert found[0].joints <= found[1].joints
+    assert full > 0
+
+
 def test_forces_are_drawn_on_consecutive_links():
     """The same for the same seed, of strengths that differ much."""
     model = kt.models.molecule(60, branching=0.05)
@@ -95,20 +116,25 @@ def test_bounds_and_costs_of_small_bodies(monkeypatch):
     assert (costs._ratio(0, 0), costs._ratio(1, 0), costs._ratio(1, 2)) == (0.0, np.inf, 0.5)
 
 
-@pytest.mark.slow_python
 def test_growth_building_and_hand_over_are_measured(monkeypatch):
     """On bodies of a few hundred joints; what they print has units and targets."""
-    monkeypatch.setattr(costs, "SIZES", (100, 200, 400))
+    monkeypatch.setattr(costs, "SIZES", (100, 200, 400) if ENABLED else (10, 20, 40))
     monkeypatch.setattr(costs, "PLACES", 2)
+    monkeypatch.setattr(costs, "REPEAT", 20 if ENABLED else 1)
     rows = costs.growth(quick=True)
     assert [row.unit for row in rows] == ["", "", "us"]
     assert "log2 N" in rows[0].detail
-    monkeypatch.setattr(costs, "_against_all", lambda model, forces, error, burst: 1.1)
+    monkeypatch.setattr(costs, "_against_all", lambda model, forces, error: 1.1)
     rows = costs.hand_over(quick=True)
     assert len(rows) == 3
     assert all(row.ok for row in rows)
     monkeypatch.undo()
-    assert costs._against_all(kt.models.chain(5), 1, 0.1, 2) > 0
-    seconds, memory, _ = costs.building(quick=True)
-    assert seconds.ok
-    assert memory.ok, memory
+    monkeypatch.setattr(costs, "LEAST", 50)
+    monkeypatch.setattr(costs, "SECONDS_EACH", 0.01)
+    assert costs._against_all(kt.models.chain(5), 1, 0.1) > 0
+    monkeypatch.setattr(costs, "BIG", 50_000 if ENABLED else 300)
+    seconds, memory, nodes = costs.building(quick=True)
+    assert seconds.measured > 0
+    assert nodes.ok
+    if ENABLED:
+        assert memory.ok, memory

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -210,9 +209,6 @@ def quasistatic_acceleration(
     """
     check_bound(error, measure, "quasistatic_acceleration")
     return Refinement(model, q, tau, external=external, gravity=gravity, measure=measure).run(error=error)
-
-
-_POOL: dict[int, list[Any]] = {}
 
 
 def _prepared(

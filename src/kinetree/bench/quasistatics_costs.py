@@ -18,7 +18,7 @@ from ..model.library import chain, millipede, molecule
 from ..model.model import Model
 from ..simulation import Simulation
 from ..typing import Array
-from .core import Row, at_least, at_most, information
+from .core import Row, at_least, at_most, information, side_by_side
 
 BOUNDS, HAND_OVER, GROWTH, BUILDING = "bounds", "hand-over", "growth", "building"
 CASES, SMALL = 400, 60  # bodies at random, of so many joints
@@ -29,6 +29,8 @@ SIZES = (1000, 3000, 10_000, 30_000, 100_000, 200_000)
 BRANCHING, BITS, PLACES = 0.03, 11, 9
 EXPONENT = 0.15  # of a power law through a logarithm from 1,000 to 200,000
 BIG, SECONDS, KILOBYTE = 50_000, 5.0, 1000.0
+REPEAT, BURSTS = 40, 25  # steps in a burst, and bursts
+LEAST, TURNS, SECONDS_EACH = 14_000, 30, 0.7  # joints that a burst goes over (of large bodies: one step), and bursts
 
 
 def bounds(*, quick: bool) -> list[Row]:
@@ -81,14 +83,14 @@ def hand_over(*, quick: bool) -> list[Row]:
     for name, (model, forces) in bodies.items():
         worst, listed = 0.0, []
         for error in (0.0, 2.0**-19, 2.0**-11, 2.0**-7, 2.0**-3):
-            ratio = _against_all(model, forces, error, 4 if model.njoints > 10_000 else 64)
+            ratio = _against_all(model, forces, error)
             listed.append(f"{error:.2g}: {ratio:.2f}")
             worst = max(worst, ratio)
         rows.append(at_most(HAND_OVER, f"{name}: the slowest threshold", worst, SLOWEST, "times", "; ".join(listed)))
     return rows
 
 
-def _against_all(model: Model, forces: int, error: float, burst: int) -> float:
+def _against_all(model: Model, forces: int, error: float) -> float:
     q, still = model.random_state(0)[0], np.zeros(model.nv)
     pair = [Simulation(model, q, dt=DT, gravity=(0, 0, 0), method=m) for m in (Quasistatic(error), Full())]
     rng = np.random.default_rng(0)
@@ -96,17 +98,15 @@ def _against_all(model: Model, forces: int, error: float, burst: int) -> float:
         force = 1e-4 * rng.normal(size=3)
         for simulation in pair:
             simulation.apply(int(body), force=force, point=(0.01, 0, 0))
-    best = [math.inf, math.inf]
-    burst = max(burst, 20_000 // model.njoints)
-    for turn in range(8):
-        for k, simulation in enumerate(pair):
-            if k == 1:
-                simulation.v = still
-            began = perf_counter()
-            simulation.step(burst)
-            if turn > 0:
-                best[k] = min(best[k], (perf_counter() - began) / burst)
-    return best[0] / best[1]
+    steps = max(1, LEAST // model.njoints)
+
+    def go() -> None:
+        pair[1].v = still
+        pair[1].step(steps)
+
+    # about a millisecond each, so that many bursts fit between two interruptions by other programs
+    best = side_by_side({"own": lambda: pair[0].step(steps), "all": go}, seconds=SECONDS_EACH, rounds=TURNS)
+    return best["own"] / best["all"]
 
 
 def growth(*, quick: bool) -> list[Row]:
@@ -123,11 +123,11 @@ def growth(*, quick: bool) -> list[Row]:
             simulation.step(5)
             before = simulation.stats["updated_nodes"]
             best = math.inf
-            for _ in range(5):
+            for _ in range(BURSTS):
                 began = perf_counter()
-                simulation.step(200)
-                best = min(best, (perf_counter() - began) / 200)
-            counts.append((simulation.stats["updated_nodes"] - before) / 1000)
+                simulation.step(REPEAT)
+                best = min(best, (perf_counter() - began) / REPEAT)
+            counts.append((simulation.stats["updated_nodes"] - before) / (BURSTS * REPEAT))
             times.append(best)
             force.remove()
         seconds.append(float(np.median(times)))
@@ -155,7 +155,7 @@ def _one(share: float) -> Quasistatic:
 
 def building(*, quick: bool) -> list[Row]:
     """Seconds until a big linkage has made its first step, and what it keeps beside the coefficients."""
-    n = 5000 if quick else BIG
+    n = BIG // 10 if quick else BIG
     model = molecule(n)
     q = model.random_state(0)[0]
 

@@ -84,16 +84,13 @@ def needed(tree, units, roots, a, scale, sums, keys, items, measure, error, most
             break
         node = items[0]
         count = drop_first(keys, items, count)
-        own = sums[node]
         for child in (tree[node, to.LEFT], tree[node, to.RIGHT]):
-            if child >= 0:
-                own -= sums[child]
-                if tree[child, to.KIND] != to.LEAF:
-                    count = push(keys, items, count, sums[child], child)
-        if tree[node, to.UNIT] >= 0:
+            if child >= 0 and tree[child, to.KIND] != to.LEAF:
+                count = push(keys, items, count, sums[child], child)
+        unit = tree[node, to.UNIT]
+        if unit >= 0:
             joints += 1
             own = 0.0
-            unit = tree[node, to.UNIT]
             for k in range(units[unit, to.COUNT]):
                 x = scale * a[units[unit, to.FREEDOM + k]]
                 own += x * x

@@ -88,7 +88,7 @@ class Lazy(NamedTuple):
     loaded: Array
     """The units that a force acts on."""
     wrenches: Array
-    """Per unit: the wrench on it, in its own axes about its origin."""
+    """Per unit (12): the wrench on it, in its own axes about its origin, and that before."""
     tau: Array
     diagonal: Array
     stretch: Array

@@ -145,7 +145,7 @@ def _turned_back(frames, node, x, y, z):
 
 
 @kernel
-def _wrenches_on_units(loads, tree, leaves, frames, loaded, wrenches, pair, room, marks, first, counts):
+def _wrenches_on_units(loads, tree, leaves, frames, loaded, wrenches, pair, marks, first, counts):
     """Write the wrench on every loaded unit; those that another one acts on now wait, with all nodes above."""
     table, of, springs, ends = loads.wrenches, loads.wrench_units, loads.springs, loads.spring_units
     count = counts[row.LOADED]
@@ -222,9 +222,7 @@ def update(topology, constants, q, gravity, loads, lazy):
                 compose(frames, parent, row.WORLD, frames, parent, row.RIGHT, frames, node, row.WORLD)
             else:
                 copy(12, frames, parent, row.WORLD, frames, node, row.WORLD)
-        _wrenches_on_units(
-            loads, tree, lazy.leaves, frames, lazy.loaded, wrenches, lazy.pair, room, marks, first, counts
-        )
+        _wrenches_on_units(loads, tree, lazy.leaves, frames, lazy.loaded, wrenches, lazy.pair, marks, first, counts)
     updated = 0
     for level in range(first.shape[0]):
         node = first[level]
