@@ -65,7 +65,7 @@ def turned_inertia(bodies, i, source, to):
 
 
 @leaf
-def _rotated(x, y, z, ax, ay, az):
+def rotated(x, y, z, ax, ay, az):
     """Return exp(a^) (x, y, z), the vector turned by the rotation vector a."""
     angle = math.sqrt(ax * ax + ay * ay + az * az)
     s = sinc(angle)
@@ -125,7 +125,7 @@ def conserving_turn(bodies, i, h, wx, wy, wz, out):
             half = 0.5 * math.sqrt(rx * rx + ry * ry + rz * rz)
             s = 0.5 * sinc(half)
             qw, qx, qy, qz = _product(qw, qx, qy, qz, math.cos(half), s * rx, s * ry, s * rz)
-            lx, ly, lz = _rotated(lx, ly, lz, -rx, -ry, -rz)
+            lx, ly, lz = rotated(lx, ly, lz, -rx, -ry, -rz)
             wx, wy, wz = times(bodies, i, inv, lx, ly, lz)
             gx, gy, gz = ly * wz - lz * wy, lz * wx - lx * wz, lx * wy - ly * wx
             size = gx * gx + gy * gy + gz * gz
@@ -140,7 +140,7 @@ def conserving_turn(bodies, i, h, wx, wy, wz, out):
     v = math.sqrt(qx * qx + qy * qy + qz * qz)
     scale = 2.0 * math.atan2(v, qw) / v if v > 1e-9 else 2.0
     # the angular velocity after the step, from the axes after it to those before it
-    out[0], out[1], out[2] = _rotated(wx, wy, wz, scale * qx, scale * qy, scale * qz)
+    out[0], out[1], out[2] = rotated(wx, wy, wz, scale * qx, scale * qy, scale * qz)
     out[3], out[4], out[5] = scale * qx, scale * qy, scale * qz
 
 

@@ -6,7 +6,7 @@ import math
 
 from .._jit import kernel
 from . import soft_layout as at
-from .soft_bodies import prepare_bodies, settle_bodies, times
+from .soft_bodies import prepare_bodies, rotated, settle_bodies, times
 from .soft_contact import contact_rows
 from .soft_newton import settle_set
 from .soft_rows import angle_rows, place_frames, simple_rows, vector_rows
@@ -126,11 +126,11 @@ def one_step(tables, solver, scratch):
     status = find_impulses(bodies, rows, links, pieces, numbers, solver)
     if status != at.FINE:
         return status
-    return finish_step(state, bodies, rows, links, numbers)
+    return finish_step(state, bodies, joints, frames, rows, links, numbers)
 
 
 @kernel
-def finish_step(state, bodies, rows, links, numbers):
+def finish_step(state, bodies, joints, frames, rows, links, numbers):
     """Take over the impulses found: velocities, positions, forces and energies."""
     h = numbers[at.STEP_LENGTH]
     for i in range(state.shape[0]):
@@ -143,8 +143,26 @@ def finish_step(state, bodies, rows, links, numbers):
                 return at.NOT_FINITE
     account(state, bodies, rows, links, numbers)
     settle_bodies(state, bodies, numbers)
+    move_anchors(joints, frames, h)
     numbers[at.TIME] += h
     return at.FINE
+
+
+@kernel
+def move_anchors(joints, frames, h):
+    """Move the points and poses of the world that have a velocity of their own (the surface of a contact stays)."""
+    for j in range(joints.shape[0]):
+        if joints[j, at.B] >= 0 or joints[j, at.KIND] == at.CONTACT:
+            continue
+        for k in range(3):
+            frames[j, at.ANCHOR_B + k] += h * frames[j, at.RATE_B + k]
+        x, y, z = h * frames[j, at.SPIN_B], h * frames[j, at.SPIN_B + 1], h * frames[j, at.SPIN_B + 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            for k in range(3):
+                c = at.TURN_B + k
+                frames[j, c], frames[j, c + 3], frames[j, c + 6] = rotated(
+                    frames[j, c], frames[j, c + 3], frames[j, c + 6], x, y, z
+                )
 
 
 @kernel
@@ -167,7 +185,8 @@ def follow_drives(joints, frames, rows, drive_at, drive_values, frame, h):
             k = -1 - column
             frames[j, at.ANCHOR_B + k] = value
             after = drive_values[min(frame + 1, last), d]
-            frames[j, at.RATE_B + k] = 0.0 if math.isnan(after) else (after - value) / h
+            if not math.isnan(after):  # else it goes on as before
+                frames[j, at.RATE_B + k] = (after - value) / h
 
 
 @kernel
