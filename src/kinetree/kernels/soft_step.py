@@ -8,7 +8,9 @@ from .._jit import kernel
 from . import soft_layout as at
 from .soft_bodies import prepare_bodies, rotated, settle_bodies, times
 from .soft_contact import contact_rows
+from .soft_dantzig import settle_dense
 from .soft_newton import settle_set
+from .soft_pgs import settle_sweeps
 from .soft_rows import angle_rows, place_frames, simple_rows, vector_rows
 from .soft_targets import set_cone, shape_row
 from .soft_tree import dot6
@@ -51,10 +53,18 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
 
 
 @kernel
-def find_impulses(bodies, rows, links, pieces, numbers, solver):
-    """Find all impulses; friction limits follow the normal forces in rounds. Returns a status."""
+def find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
+    """Find all impulses; friction limits follow the normal forces in rounds. Returns a status.
+
+    The structured solver hands what does not settle to the dense one.
+    """
     numbers[at.FACTORS] = 0.0
     numbers[at.ROUNDS] = 0.0
+    numbers[at.PIVOTS] = 0.0
+    method = int(numbers[at.SOLVER])
+    if method == at.PGS:
+        inverse, blocks = sweeps
+        return settle_sweeps(bodies, joints, rows, links, pieces, inverse, blocks, numbers)
     cones = False
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 1 and links[r, at.NORMAL] >= 0:
@@ -62,7 +72,11 @@ def find_impulses(bodies, rows, links, pieces, numbers, solver):
             set_cone(rows, links, r)
     for turn in range(int(numbers[at.CONES])):
         numbers[at.ROUNDS] += 1.0
-        status = settle_set(bodies, rows, links, pieces, numbers, solver)
+        status = at.UNSETTLED
+        if method == at.STRUCTURED:
+            status = settle_set(bodies, rows, links, pieces, numbers, solver)
+        if status == at.UNSETTLED:
+            status = settle_dense(bodies, rows, links, pieces, numbers)
         if status != at.FINE or not cones:
             return status
         worst, scale = 0.0, 0.0
@@ -118,12 +132,12 @@ def account(state, bodies, rows, links, numbers):
 
 
 @kernel
-def one_step(tables, solver, scratch):
+def one_step(tables, solver, sweeps, scratch):
     """Step once. A status other than FINE leaves the state as it was."""
     state, bodies, joints, frames, rows, links, pieces, numbers = tables
     prepare_bodies(state, bodies, numbers, scratch)
     write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scratch)
-    status = find_impulses(bodies, rows, links, pieces, numbers, solver)
+    status = find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
     if status != at.FINE:
         return status
     return finish_step(state, bodies, joints, frames, rows, links, numbers)
@@ -191,7 +205,7 @@ def follow_drives(joints, frames, rows, drive_at, drive_values, frame, h):
 
 @kernel
 def run_steps(
-    tables, solver, scratch, drive_at, drive_values, wrenches, steps, substeps, states_out, forces_out
+    tables, solver, sweeps, scratch, drive_at, drive_values, wrenches, steps, substeps, states_out, forces_out
 ):
     """Step `steps` frames of `substeps` steps each, with the driven numbers and wrenches of each frame.
 
@@ -210,7 +224,7 @@ def run_steps(
                 for k in range(6):
                     bodies[i, at.WRENCH + k] = wrenches[frame, i, k]
         for sub in range(substeps):
-            status = one_step(tables, solver, scratch)
+            status = one_step(tables, solver, sweeps, scratch)
             if status != at.FINE:
                 return status, frame
         if frame < states_out.shape[0]:

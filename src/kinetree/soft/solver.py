@@ -64,7 +64,7 @@ def run_world(
     forces = np.zeros((frames if record else 0, m))
     start = world.time
     status, done = run_steps(
-        arrays, solver, tables.scratch, drive_at, drive_values, pushes, frames, substeps, states, forces
+        arrays, solver, tables.sweeps(), tables.scratch, drive_at, drive_values, pushes, frames, substeps, states, forces
     )
     tables["bodies"][:, at.WRENCH : at.WRENCH + 6] = 0.0
     if status != at.FINE:

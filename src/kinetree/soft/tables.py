@@ -31,6 +31,7 @@ class Tables:
         self.scratch = np.zeros(64)
         self.finished = False
         self._solver: tuple[Any, ...] = ()
+        self._sweeps = np.zeros((0, 12)), np.zeros((0, 8))
 
     def count(self, name: str) -> int:
         """Return how many rows the table `name` has."""
@@ -66,6 +67,13 @@ class Tables:
             self._solver = self._plan()
             self.finished = True
         return self._solver
+
+    def sweeps(self) -> tuple[Array, Array]:
+        """Return the scratch of the iterative solver."""
+        if len(self._sweeps[0]) != self._counts["rows"]:
+            count = self._counts["rows"]
+            self._sweeps = np.zeros((count, 12)), np.zeros((count, 8))
+        return self._sweeps
 
     def _plan(self) -> tuple[Any, ...]:
         bodies, joints, links = self["bodies"], self["joints"], self["links"]
