@@ -78,14 +78,16 @@ def place_frames(state, bodies, joints, frames, j, g):
     """Write to g: rotations of the frame in A (0) and B (9), arms from the centres of mass (18, 21), anchors' gap (24),
     and the rotation of A relative to B in the axes of B's frame (27).
     """
-    a, b = joints[j, at.A], joints[j, at.B]
+    a, b, kind = joints[j, at.A], joints[j, at.B], joints[j, at.KIND]
+    turns = kind != at.BALL and kind != at.DISTANCE
     r = at.R
     for i in range(3):
-        for k in range(3):
-            s = 0.0
-            for m in range(3):
-                s += bodies[a, r + 3 * i + m] * frames[j, at.TURN_A + 3 * m + k]
-            g[3 * i + k] = s
+        if turns:
+            for k in range(3):
+                s = 0.0
+                for m in range(3):
+                    s += bodies[a, r + 3 * i + m] * frames[j, at.TURN_A + 3 * m + k]
+                g[3 * i + k] = s
         s = 0.0
         for m in range(3):
             s += bodies[a, r + 3 * i + m] * frames[j, at.ANCHOR_A + m]
@@ -98,19 +100,19 @@ def place_frames(state, bodies, joints, frames, j, g):
             g[24 + k] = state[a, at.POSITION + k] + g[18 + k] - g[21 + k]
     else:
         for i in range(3):
-            for k in range(3):
-                s = 0.0
-                for m in range(3):
-                    s += bodies[b, r + 3 * i + m] * frames[j, at.TURN_B + 3 * m + k]
-                g[9 + 3 * i + k] = s
+            if turns:
+                for k in range(3):
+                    s = 0.0
+                    for m in range(3):
+                        s += bodies[b, r + 3 * i + m] * frames[j, at.TURN_B + 3 * m + k]
+                    g[9 + 3 * i + k] = s
             s = 0.0
             for m in range(3):
                 s += bodies[b, r + 3 * i + m] * frames[j, at.ANCHOR_B + m]
             g[21 + i] = s
         for k in range(3):
             g[24 + k] = (state[a, at.POSITION + k] - state[b, at.POSITION + k]) + (g[18 + k] - g[21 + k])
-    kind = joints[j, at.KIND]
-    if kind != at.BALL and kind != at.DISTANCE and kind != at.CONTACT:
+    if turns and kind != at.CONTACT:
         for i in range(3):
             for k in range(3):
                 g[27 + 3 * i + k] = g[9 + i] * g[k] + g[12 + i] * g[3 + k] + g[15 + i] * g[6 + k]

@@ -9,12 +9,14 @@ from . import soft_layout as at
 from .soft_bodies import prepare_bodies, rotated, settle_bodies, times
 from .soft_contact import contact_rows
 from .soft_dantzig import settle_dense
+from .soft_help import lend_help
 from .soft_newton import settle_set
 from .soft_pgs import settle_sweeps
 from .soft_rows import angle_rows, place_frames, simple_rows, vector_rows
 from .soft_targets import set_cone, shape_row
 from .soft_tree import dot6
 
+HELPS = 3  # rounds of help in a step
 CONE = 1e-10  # part of the largest impulse by which a friction limit may be off
 
 
@@ -41,6 +43,7 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
         if links[r, at.ON] == 0:
             rows[r, at.PUSH] = 0.0
             continue
+        rows[r, at.HELP] = 0.0
         shape_row(rows, links, pieces, r, h)
         j = links[r, at.OWNER]
         a, b = joints[j, at.A], joints[j, at.B]
@@ -54,13 +57,30 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
 
 @kernel
 def find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
-    """Find all impulses; friction limits follow the normal forces in rounds. Returns a status.
+    """Find all impulses, with the help that rows lend each other. Returns a status."""
+    numbers[at.FACTORS], numbers[at.ROUNDS], numbers[at.PIVOTS], numbers[at.HELPED] = 0.0, 0.0, 0.0, 0.0
+    status = on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
+    helpers = False
+    for r in range(rows.shape[0]):
+        if links[r, at.HELPS] >= 0:
+            helpers = True
+    if not helpers:
+        return status
+    for turn in range(HELPS):
+        if status != at.FINE or not lend_help(bodies, rows, links, pieces, numbers, solver):
+            break
+        status = on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
+    for r in range(rows.shape[0]):
+        numbers[at.HELPED] += abs(rows[r, at.HELP])
+    return status
+
+
+@kernel
+def on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
+    """Find the impulses of all rows; friction limits follow the normal forces in rounds. Returns a status.
 
     The structured solver hands what does not settle to the dense one.
     """
-    numbers[at.FACTORS] = 0.0
-    numbers[at.ROUNDS] = 0.0
-    numbers[at.PIVOTS] = 0.0
     method = int(numbers[at.SOLVER])
     if method == at.PGS:
         inverse, blocks = sweeps

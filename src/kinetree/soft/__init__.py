@@ -2,8 +2,12 @@
 
 from .bodies import Body
 from .constraints import Constraint
+from .from_model import Comparison, compare, from_model, joint_gaps, model_state, put_model_state
 from .solver import Recording
 from .targets import Target
 from .world import World
 
-__all__ = ["Body", "Constraint", "Recording", "Target", "World"]
+__all__ = [
+    "Body", "Comparison", "Constraint", "Recording", "Target", "World", "compare", "from_model", "joint_gaps", "model_state",
+    "put_model_state",
+]  # fmt: skip

@@ -188,7 +188,7 @@ class World:
     @property
     def bodies(self) -> tuple[Body, ...]:
         """All bodies, in the order in which they were added."""
-        return tuple(self._bodies.values())
+        return tuple(dict.fromkeys(self._bodies.values()))
 
     # --- constraints
 
