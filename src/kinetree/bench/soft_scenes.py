@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.shapes import Box, Capsule, Sphere
-from ..soft import World
+from ..soft import Target, World
 from ..typing import Array
 
 # (name, parent, joint in the world [m], other end of the segment [m], radius [m]); the y axis points ahead
@@ -112,4 +112,38 @@ def sphere_pile(count: int, *, dt: float = 1 / 60) -> World:
     world.add_ground()
     for k in range(count - 1):
         world.add_collision(f"ball {k}", f"ball {k + 1}")
+    return world
+
+
+def standing_human(
+    *, helpers: bool, limit: float, dt: float = 1 / 120, tolerance: float = 0.15, help_limit: float = 40.0
+) -> World:
+    """The human on two feet, held upright by a residual torque about x and y of the pelvis that is limited.
+
+    Joints hold their pose by springs, but the ankles are free within a tolerance. With `helpers` they lend torque to
+    the residual when that stands at its limit.
+    """
+    world = human(dt=dt, motors=False, markers=False, gyroscopic="conserving", joint_cfm=1e-8)
+    for body in world.bodies:
+        body.velocity = np.zeros(6)
+    for side, sign in (("left", -1), ("right", 1)):
+        heel = world.body(f"{side} heel")
+        for k, (x, y) in enumerate(((0.05, -0.05), (0.13, -0.05), (0.05, 0.16), (0.13, 0.16))):
+            point = heel.point_in_body((sign * x, y, 0.0))
+            world.add_contact(f"{side} sole {k}", heel, point, friction=0.9, cfm=1e-6, margin=0.02)
+    residual = world.add_residual(
+        "residual", "pelvis", axes=(True, True, False, False, False, False), stiffness=2000.0, damping=400.0, limit=limit
+    )
+    for name, parent, *_ in SEGMENTS:
+        if parent is None:
+            continue
+        joint = world.constraint(f"{parent}-{name}")
+        if not name.endswith("heel"):
+            world.add_motor(f"motor of {name}", joint, erp=0.2, cfm=1e-6)
+            continue
+        targets: list[Target | None] = []
+        for row in range(3):
+            secondary = (residual, row) if helpers and row < 2 else None
+            targets.append(Target(deadzone=(-tolerance, tolerance), secondary=secondary, help_limit=help_limit))
+        world.add_motor(f"motor of {name}", joint, stiffness=3000.0, damping=100.0, target=targets, angles="euler")
     return world
