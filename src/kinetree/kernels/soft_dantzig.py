@@ -153,7 +153,7 @@ def settle_dense(bodies, rows, links, pieces, numbers):
     m = 0
     for bounded in range(2):  # rows without limits first
         for r in range(n_rows):
-            if links[r, at.ON] == 1 and links[r, at.ROLE] != at.NOBODY and is_bounded(rows, links, r) == (bounded == 1):
+            if links[r, at.ON] == 1 and is_bounded(rows, links, r) == (bounded == 1):
                 active[m] = r
                 m += 1
     a, factor = np.zeros((m, m)), np.zeros((m, m))

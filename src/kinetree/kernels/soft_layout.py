@@ -197,11 +197,14 @@ PIVOTS = 17  # pivots of the dense solver in the last step (result)
 HELPED = 18  # sum of |force| with which rows helped (result)
 SCALE = 19  # largest velocity of a row in the last step (result)
 SWEEPS = 20  # of the iterative solver
+CONE_GAP = 21  # largest difference of a friction limit and mu times the normal force [N] (result)
 NUMBERS = 24
 
 STRUCTURED = 0
 DANTZIG = 1
 PGS = 2
+
+SWEEP = 36  # columns of the scratch of the iterative solver, as in soft_pgs.py
 
 # --- statuses
 FINE = 0

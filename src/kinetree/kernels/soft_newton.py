@@ -21,7 +21,7 @@ from .soft_bodies import times
 from .soft_targets import judge, limit_push, stand
 from .soft_tree import add6, dot6, factor_tree, solve_tree
 
-PLAIN_ROUNDS = 6
+PLAIN_ROUNDS = 2
 REFINED = 1e-13  # of the largest velocity: residual below which a solution is not refined
 REFINEMENTS = 3
 SLACK = 1e-11  # part of the largest velocity or impulse by which a row may be off its curve
@@ -180,7 +180,7 @@ def solve_set(bodies, rows, links, numbers, solver):
                 rows[r, at.TRY] = limit_push(rows, links, r)
     solve_rows(rows, links, solver, count, at.STEP)
     for r in range(rows.shape[0]):
-        rows[r, at.PUSH] = rows[r, at.TRY] if links[r, at.ON] == 1 and links[r, at.ROLE] != at.NOBODY else 0.0
+        rows[r, at.PUSH] = rows[r, at.TRY] if links[r, at.ON] == 1 else 0.0
     before = math.inf
     for turn in range(1 + REFINEMENTS):
         change_velocities(bodies, rows, links)
@@ -198,7 +198,7 @@ def solve_set(bodies, rows, links, numbers, solver):
                 rows[r, at.TRY] = 0.0
         solve_rows(rows, links, solver, count, at.ERROR)
         for r in range(rows.shape[0]):
-            if links[r, at.ON] == 1 and links[r, at.SIDE] == 0 and links[r, at.ROLE] != at.NOBODY:
+            if links[r, at.ON] == 1 and links[r, at.SIDE] == 0:
                 rows[r, at.PUSH] += rows[r, at.TRY]
     return at.FINE
 
@@ -255,13 +255,12 @@ def settle_set(bodies, rows, links, pieces, numbers, solver):
     """Find the set of rows at limits and the impulses; returns a status."""
     soft = True
     for r in range(rows.shape[0]):
-        if is_bounded(rows, links, r):
-            if links[r, at.SIDE] < 0 and rows[r, at.LOWER] == -math.inf:
-                links[r, at.SIDE] = 0
-            if links[r, at.SIDE] > 0 and rows[r, at.UPPER] == math.inf:
-                links[r, at.SIDE] = 0
-            if rows[r, at.BETA] <= 0.0:
-                soft = False
+        if links[r, at.SIDE] < 0 and rows[r, at.LOWER] == -math.inf:
+            links[r, at.SIDE] = 0
+        if links[r, at.SIDE] > 0 and rows[r, at.UPPER] == math.inf:
+            links[r, at.SIDE] = 0
+        if is_bounded(rows, links, r) and rows[r, at.BETA] <= 0.0:
+            soft = False
     rounds = int(numbers[at.ITERATIONS])
     for turn in range(rounds):
         status = solve_set(bodies, rows, links, numbers, solver)

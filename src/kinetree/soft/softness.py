@@ -48,9 +48,11 @@ def softness(
         kd = as_rows(0.0 if damping is None else damping, count, f"the damping of {what}")
         if (kp < 0).any() or (kd < 0).any():
             raise ArgumentError(f"{what} has a negative stiffness or damping: a spring that pushes away is no constraint")
+        if (np.isinf(kp) & np.isinf(kd)).any():
+            raise ArgumentError(f"{what} has infinite stiffness and infinite damping: one of them decides what it does")
         there = (kp > 0) | (kd > 0)
         whole = np.where(there, dt * kp + kd, 1.0)
-        part = np.divide(dt * kp, whole, out=np.ones(count), where=np.isfinite(whole))
+        part = np.divide(dt * kp, whole, out=np.where(np.isinf(kp), 1.0, 0.0), where=np.isfinite(whole))
         return np.where(there, part, 0.0), np.where(there, 1.0 / whole, 0.0), there
     e = as_rows(defaults[0] if erp is None else erp, count, f"the erp of {what}")
     c = as_rows(defaults[1] if cfm is None else cfm, count, f"the cfm of {what}")

@@ -107,11 +107,12 @@ class World:
 
     @property
     def stats(self) -> dict[str, float]:
-        """What the last step took: factorisations, rounds of friction, pivots, and the largest residual [m/s, rad/s]."""
+        """What the last step took: factorisations, rounds of friction, pivots, the largest residual [m/s, rad/s], and by how
+        much friction limits are off mu times the normal force [N]."""
         n = self.tables.numbers
         return {
             "factorizations": float(n[at.FACTORS]), "friction_rounds": float(n[at.ROUNDS]), "pivots": float(n[at.PIVOTS]),
-            "residual": float(n[at.RESIDUAL]), "helped": float(n[at.HELPED]),
+            "residual": float(n[at.RESIDUAL]), "helped": float(n[at.HELPED]), "friction_gap": float(n[at.CONE_GAP]),
         }  # fmt: skip
 
     # --- bodies
