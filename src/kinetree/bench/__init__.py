@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import ArgumentError
 from .core import Progress, Report, Row, run_parts
 
-TABLES = {"full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
+TABLES = {"full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive", "soft": "kinetree.bench.soft"}
 
 __all__ = ["TABLES", "Report", "Row", "run"]
 
