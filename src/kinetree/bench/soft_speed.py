@@ -37,6 +37,7 @@ class Motion:
         self.paths = marker_paths(self.world, FRAMES)
         self.twin = ode.OdeTwin(self.world) if ode.is_there() else None
         self.names = ("state", "frames", "rows", "links")
+        self.world.tables.solver()  # writes who moves by which row
         self.start = {name: self.world.tables[name].copy() for name in self.names}
 
     def rewind(self) -> None:

@@ -198,13 +198,14 @@ HELPED = 18  # sum of |force| with which rows helped (result)
 SCALE = 19  # largest velocity of a row in the last step (result)
 SWEEPS = 20  # of the iterative solver
 CONE_GAP = 21  # largest difference of a friction limit and mu times the normal force [N] (result)
+BORDERS = 22  # scratch: rows of the border that are in use
 NUMBERS = 24
 
 STRUCTURED = 0
 DANTZIG = 1
 PGS = 2
 
-SWEEP = 36  # columns of the scratch of the iterative solver, as in soft_pgs.py
+SWEEP = 26  # columns of the scratch of the iterative solver, as in soft_pgs.py
 
 # --- statuses
 FINE = 0
