@@ -29,7 +29,8 @@ _HOMES = {
     "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
 _MODULES = {
-    "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors", "soft": "kinetree.soft",
+    "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors",
+    "soft": "kinetree.soft",
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

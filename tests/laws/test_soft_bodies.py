@@ -109,14 +109,18 @@ def test_a_kinematic_body_moves_as_it_is_told():
     np.testing.assert_allclose(cart.position, (2, 0, 0), atol=1e-12)
     assert np.linalg.norm(tie.point - cart.position) < 1e-2
     assert cart.mass == np.inf
-    assert world.energy()[0] == pytest.approx(0.5 * load.mass * np.sum(load.velocity[3:] ** 2) + 0.5 * load.velocity[:3] @ load.inertia @ load.velocity[:3])
+    assert world.energy()[0] == pytest.approx(
+        0.5 * load.mass * np.sum(load.velocity[3:] ** 2) + 0.5 * load.velocity[:3] @ load.inertia @ load.velocity[:3]
+    )
 
 
 def test_poses_and_velocities_are_of_the_origin():
     """What is put in comes out, for a body whose centre of mass is elsewhere; points go to the world and back."""
     world = kt.soft.World(gravity=(0, 0, 0), dt=1e-4)
     turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
-    body = world.add_body("b", mass=1.0, inertia=(1, 1, 1), com=(0.3, 0.1, -0.2), pose=(turn, (1, 2, 3)), velocity=(1, 2, 3, 4, 5, 6))
+    body = world.add_body(
+        "b", mass=1.0, inertia=(1, 1, 1), com=(0.3, 0.1, -0.2), pose=(turn, (1, 2, 3)), velocity=(1, 2, 3, 4, 5, 6)
+    )
     np.testing.assert_allclose(body.position, (1, 2, 3), atol=1e-15)
     np.testing.assert_allclose(body.velocity, (1, 2, 3, 4, 5, 6), atol=1e-14)
     np.testing.assert_allclose(body.point_in_world((1, 0, 0)), (1, 3, 3), atol=1e-15)

@@ -33,9 +33,14 @@ def test_more_constraints_than_freedoms_are_solved(solver):
 @pytest.mark.parametrize("solver", ["structured", "dantzig", "pgs"])
 def test_redundant_contacts_share_the_load(solver):
     """Four corners carry a centred box equally; off-centre, as four springs do; without softness there is no answer."""
-    for com, shares in (((0, 0, 0), (0.25, 0.25, 0.25, 0.25)), ((0.05, 0, 0), (0.25 - 0.0625, 0.25 - 0.0625, 0.25 + 0.0625, 0.25 + 0.0625))):
+    for com, shares in (
+        ((0, 0, 0), (0.25, 0.25, 0.25, 0.25)),
+        ((0.05, 0, 0), (0.25 - 0.0625, 0.25 - 0.0625, 0.25 + 0.0625, 0.25 + 0.0625)),
+    ):
         world = kt.soft.World(dt=H, solver=solver, iterations=400)
-        box = world.add_body("box", mass=8.0, inertia=(0.1, 0.1, 0.1), com=com, pose=(0, 0, 0.1), shapes=[kt.Box(size=(0.4, 0.3, 0.2))])
+        box = world.add_body(
+            "box", mass=8.0, inertia=(0.1, 0.1, 0.1), com=com, pose=(0, 0, 0.1), shapes=[kt.Box(size=(0.4, 0.3, 0.2))]
+        )
         world.add_ground(cfm=1e-4, friction=0.5)
         world.step(200)
         low = [c for c in world.constraints if c.kind == "contact" and c.local_point[2] < 0]
@@ -55,7 +60,9 @@ def test_hard_redundant_rows_are_refused_by_name_and_nothing_moves():
         world.step()
         world.add_joint("other", "ball", body, points=((0, 0, 1), (0.1, 0, 1)))
         before = world.state()
-        with pytest.raises(kt.errors.SingularError, match=r"row \d of constraint '(one|other)'.*The state is as it was"):
+        with pytest.raises(
+            kt.errors.SingularError, match=r"row \d of constraint '(one|other)'.*The state is as it was"
+        ):
             world.step()
         assert np.array_equal(before, world.state())
         world.constraint("other").soften(cfm=1e-6)
@@ -63,7 +70,7 @@ def test_hard_redundant_rows_are_refused_by_name_and_nothing_moves():
 
 
 def test_a_hard_joint_is_hard():
-    """cfm = 0 with erp = 1: velocities obey the rows to rounding."""
+    """With cfm = 0 and erp = 1 velocities obey the rows to rounding."""
     world = kt.soft.World(dt=1e-3, cfm=0.0, erp=1.0)
     before = None
     for k in range(5):

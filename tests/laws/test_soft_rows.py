@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle import soft as oracle
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from kinetree.kernels import soft_layout as at
 from kinetree.soft.bodies import quaternion_of
+from oracle import soft as oracle
 
 KINDS = ("ball", "hinge", "universal", "fixed", "slider", "distance", "planar", "screw")
 MOTORS = ("hinge", "universal", "slider", "ball", "euler")
@@ -24,7 +24,8 @@ def two_bodies(seed=0, *, gravity=(0, 0, 0), dt=1 / 60):
         turn = Rotation.random(random_state=rng.integers(1 << 30)).as_matrix()
         bodies.append(
             world.add_body(
-                name, shapes=[kt.Box(size=(0.2, 0.3, 0.5))], com=0.1 * rng.normal(size=3), pose=(turn, rng.normal(size=3)),
+                name, shapes=[kt.Box(size=(0.2, 0.3, 0.5))], com=0.1 * rng.normal(size=3),
+                pose=(turn, rng.normal(size=3)),
                 velocity=rng.normal(size=6), gyroscopic="off",
             )
         )  # fmt: skip
@@ -125,12 +126,16 @@ def test_jacobians_of_motors_are_derivatives_of_their_angles(kind, seed):
 def test_angles_are_those_of_the_rotations():
     """A hinge's angle, a universal joint's two and a ball's Euler angles and rotation vector, from known rotations."""
     world = kt.soft.World(gravity=(0, 0, 0))
-    parent = world.add_body("parent", shapes=[kt.Sphere()], pose=(Rotation.random(random_state=1).as_matrix(), (0, 0, 0)))
+    parent = world.add_body(
+        "parent", shapes=[kt.Sphere()], pose=(Rotation.random(random_state=1).as_matrix(), (0, 0, 0))
+    )
     held = parent.rotation
     expected = {}
     for kind, axis, axis2 in (("hinge", "z", None), ("universal", "x", "y"), ("ball", "z", None)):
         child = world.add_body(kind, shapes=[kt.Sphere()], pose=(held, (0, 0, 0)))
-        turn = Rotation.from_euler("XYZ", {"hinge": (0, 0, 0.7), "universal": (0.5, -1.2, 0), "ball": (0.3, 0.9, -2.0)}[kind])
+        turn = Rotation.from_euler(
+            "XYZ", {"hinge": (0, 0, 0.7), "universal": (0.5, -1.2, 0), "ball": (0.3, 0.9, -2.0)}[kind]
+        )
         joint = world.add_joint(
             f"{kind} joint", kind, child, parent, anchor=(0, 0, 0),
             axis=held[:, "xyz".index(axis)], axis2=None if axis2 is None else held[:, "xyz".index(axis2)],
@@ -185,7 +190,13 @@ def test_a_step_is_the_oracles(seed):
         soft = {"erp": float(rng.uniform(0.1, 0.9)), "cfm": float(10 ** rng.uniform(-4, -2))}
         own.append(
             world.add_joint(
-                f"j{k}", "ball", body, bodies[k - 1] if k else None, points=(point, other), limits=(-limit, limit), **soft
+                f"j{k}",
+                "ball",
+                body,
+                bodies[k - 1] if k else None,
+                points=(point, other),
+                limits=(-limit, limit),
+                **soft,
             )
         )
         for axis in range(3):

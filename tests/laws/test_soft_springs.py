@@ -34,7 +34,7 @@ def test_the_force_is_the_closed_formula(kp, kd):
 
 @pytest.mark.parametrize(("kp", "kd"), [(1.0, 0.0), (0.0, 3.0), (50.0, 2.0), (1e6, 1e3)])
 def test_erp_and_cfm_are_the_same_spring(kp, kd):
-    """alpha = h kp / (h kp + kd), and h beta = 1 / (h kp + kd): bit for bit the same motion, and back again."""
+    """With alpha = h kp / (h kp + kd), and h beta = 1 / (h kp + kd): bit for bit the same motion, and back again."""
     one, body, spring = particle(stiffness=kp, damping=kd)
     other, twin, row = particle(erp=H * kp / (H * kp + kd), cfm=1 / (H * kp + kd))
     np.testing.assert_allclose(row.stiffness, kp, rtol=1e-12, atol=1e-12)
@@ -140,9 +140,11 @@ def test_a_spring_of_segments_is_implicit(solver, seed):
     if seed % 3 == 2:
         f[2] = f[1]  # a level part
     damping = float(seed % 2) * 3.0
-    target = kt.soft.Target(segments=list(zip(x.tolist(), f.tolist(), strict=True)), damping=damping, beyond=(5.0, 80.0))
+    target = kt.soft.Target(
+        segments=list(zip(x.tolist(), f.tolist(), strict=True)), damping=damping, beyond=(5.0, 80.0)
+    )
     for start, speed in ((-2.0, 1.0), (0.1, 3.0), (1.0, -20.0), (0.0, 0.0), (3.0, 5.0)):
-        world, body, row = particle(x=start, v=speed, target=[target, None, None])
+        world, _, row = particle(x=start, v=speed, target=[target, None, None])
         world.solver = solver
         world.step()
         expected = implicit_force(target, damping, 2.0, start, speed)
@@ -157,10 +159,10 @@ def test_a_stiffening_spring_is_stiffer_outside():
     target = kt.soft.Target(segments=[(-0.1, 1.0), (0.1, -1.0)], beyond=500.0)
     assert float(target.force(0.05)) == pytest.approx(-0.5)
     assert float(target.force(0.3)) == pytest.approx(-1.0 - 500.0 * 0.2)
-    world, body, row = particle(x=0.05, v=0.0, target=[target, None, None])
+    world, _, row = particle(x=0.05, v=0.0, target=[target, None, None])
     world.step(3)
     assert abs(row.force[0]) < 1.0
-    world, body, row = particle(x=0.3, v=0.0, target=[target, None, None])
+    world, _, row = particle(x=0.3, v=0.0, target=[target, None, None])
     world.step()
     m, k, x = 2.0, 500.0, 0.3 - 0.098
     assert row.force[0] == pytest.approx(-k * x / (1 + H * H * k / m), rel=1e-12)

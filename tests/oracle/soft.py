@@ -60,7 +60,7 @@ def jacobian(row: OracleRow, bodies: list[OracleBody], step: float = 1e-6) -> np
 def step(
     bodies: list[OracleBody], rows: list[OracleRow], h: float, gravity: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the velocities after a step, (n, 6) [angular; linear], and the forces of the rows; no gyroscopic torques."""
+    """Return the velocities after a step, (n, 6) [angular; linear], and the rows' forces; no gyroscopic torques."""
     n = len(bodies)
     inverse = np.zeros((6 * n, 6 * n))
     free = np.zeros(6 * n)
@@ -82,7 +82,9 @@ def step(
     return (free + inverse @ J.T @ found.x).reshape(n, 6), found.x / h
 
 
-def anchors_apart(a: int, point_a: np.ndarray, b: int | None, point_b: np.ndarray, axis: int) -> Callable[[list[Pose]], float]:
+def anchors_apart(
+    a: int, point_a: np.ndarray, b: int | None, point_b: np.ndarray, axis: int
+) -> Callable[[list[Pose]], float]:
     """Return the violation of one row of a ball joint: the gap between two anchors along a world axis."""
 
     def phi(poses: list[Pose]) -> float:

@@ -15,11 +15,17 @@ def every_joint():
     block = {"shapes": [kt.Box(size=(0.1, 0.15, 0.2))]}
     turn = (0.9950041652780258, 0.09983341664682815, 0.0, 0.0)
     builder.body("base", joint=kt.Free(), shapes=[kt.Box(size=(0.3, 0.2, 0.1))], com=(0.02, 0, 0.01))
-    builder.body("a", parent="base", joint=kt.Revolute((0.3, 0.2, 1)), placement=(None, (0.2, 0, 0)), com=(0.1, 0, 0.1), **block)
-    builder.body("u", parent="a", joint=kt.Universal((1, 0, 0.2), (0, 1, 0.3)), placement=(None, (0.1, 0, 0.1)), **block)
+    builder.body(
+        "a", parent="base", joint=kt.Revolute((0.3, 0.2, 1)), placement=(None, (0.2, 0, 0)), com=(0.1, 0, 0.1), **block
+    )
+    builder.body(
+        "u", parent="a", joint=kt.Universal((1, 0, 0.2), (0, 1, 0.3)), placement=(None, (0.1, 0, 0.1)), **block
+    )
     builder.body("w", parent="u", joint=kt.Fixed(), placement=(turn, (0, 0.1, 0.1)), **block)
     builder.body("s", parent="w", joint=kt.Spherical(), placement=(turn, (0.1, 0, 0.1)), com=(0, 0.1, 0), **block)
-    builder.body("p", parent="s", joint=kt.Prismatic((0, 1, 1)), placement=(None, (0.1, 0, 0.1)), com=(0, 0.1, 0), **block)
+    builder.body(
+        "p", parent="s", joint=kt.Prismatic((0, 1, 1)), placement=(None, (0.1, 0, 0.1)), com=(0, 0.1, 0), **block
+    )
     builder.body("h", parent="base", joint=kt.Helical((0, 1, 1), pitch=0.05), placement=(turn, (-0.1, 0, 0.1)), **block)
     builder.body("l", parent="base", joint=kt.Planar(), placement=(turn, (-0.1, 0.3, 0.1)), com=(0, 0.1, 0), **block)
     return builder.build()
@@ -27,7 +33,7 @@ def every_joint():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_states_go_over_and_back(seed):
-    """q and v of the model, to rounding; a weld is one body with two names."""
+    """Both q and v of the model, to rounding; a weld is one body with two names."""
     model = every_joint()
     q, v = model.random_state(seed)
     world = kt.soft.from_model(model, q, v)
@@ -98,7 +104,9 @@ def test_what_cannot_be_carried_over_is_named():
     rod = kt.Capsule.between((0, 0, 0), (0.3, 0, 0), 0.03)
     cases = {
         "armature": kt.ModelBuilder("m").body("a", joint=kt.Revolute("y"), shapes=[rod], armature=0.1),
-        "no mass": kt.ModelBuilder("m").body("a", joint=kt.Revolute("y")).body("b", parent="a", joint=kt.Revolute("x"), shapes=[rod]),
+        "no mass": kt.ModelBuilder("m")
+        .body("a", joint=kt.Revolute("y"))
+        .body("b", parent="a", joint=kt.Revolute("x"), shapes=[rod]),
         "no inertia": kt.ModelBuilder("m").body("a", joint=kt.Revolute("y"), mass=1.0, com=(1, 0, 0)),
         "planar and has a spring": kt.ModelBuilder("m").body("a", joint=kt.Planar(), shapes=[rod], damping=(1, 1, 1)),
         "differ by axis": kt.ModelBuilder("m").body("a", joint=kt.Spherical(), shapes=[rod], damping=(1, 2, 1)),

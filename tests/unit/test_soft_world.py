@@ -43,7 +43,7 @@ def test_things_have_names(arm):
 
 
 def test_forces_balance_in_every_frame(arm):
-    """At rest the shoulder carries the arm; wrenches on child and parent are opposite; frames are rotations of each other."""
+    """At rest the shoulder carries the arm; wrenches on child and parent are opposite; frames are turned axes."""
     arm.constraint("biceps").soften(erp=0.9, cfm=1e-6)
     arm.constraint("biceps").limits = (-100, 100)
     shoulder = arm.constraint("shoulder")
@@ -255,10 +255,10 @@ def world_with_body(**options):
         (lambda w: w.add_joint("j", "ball", "b", stiffness=-1.0), ArgumentError, "negative stiffness"),
         (lambda w: w.add_joint("j", "ball", "b", stiffness=np.inf, damping=np.inf), ArgumentError, "infinite"),
         (lambda w: w.add_joint("j", "ball", "b", stiffness=1.0, cfm=1.0), ArgumentError, "one pair"),
-        (lambda w: w.add_joint("j", "ball", "b", anchor=(0, 0, 0), points=((0, 0, 0), (0, 0, 0))), ArgumentError, "one of them"),
-        (lambda w: w.add_joint("j", "hinge", "b", turns=(np.ones((3, 3)), np.eye(3))), ArgumentError, "rotation matrix"),
+        (lambda w: w.add_joint("j", "ball", "b", anchor=(0, 0, 0), points=2 * ((0, 0, 0),)), ArgumentError, "one of"),
+        (lambda w: w.add_joint("j", "hinge", "b", turns=(np.ones((3, 3)), np.eye(3))), ArgumentError, "rotation"),
         (lambda w: w.add_joint("j", "distance", "b", length=-1.0), ArgumentError, "length"),
-        (lambda w: w.add_joint("j", "ball", "b", target=[Target(deadzone=(0, 1))]), ArgumentError, "1 targets for 3 rows"),
+        (lambda w: w.add_joint("j", "ball", "b", target=[Target(deadzone=(0, 1))]), ArgumentError, "1 targets for 3"),
         (lambda w: w.add_joint("j", "ball", "b", target=3.0), ArgumentError, "give a kinetree.soft.Target"),
         (lambda w: w.add_motor("m", w.add_joint("j", "ball", "b"), limit=-1.0), ArgumentError, "must not be negative"),
         (lambda w: w.add_motor("m", w.add_joint("j", "fixed", "b")), ArgumentError, "only a hinge"),
@@ -278,7 +278,7 @@ def world_with_body(**options):
         (lambda w: setattr(w, "solver", "lemke"), ArgumentError, "'structured'"),
         (lambda w: w.run(3, markers=np.zeros((3, 2, 3))), ArgumentError, r"\(3, 0, 3\)"),
         (lambda w: w.run(3, wrenches=np.zeros((3, 2, 6))), ArgumentError, "wrenches"),
-        (lambda w: w.run(3, goals={w.add_motor("m", w.add_joint("j", "hinge", "b")): [1.0]}), ArgumentError, "goals of 'm'"),
+        (lambda w: w.run(3, goals={w.add_motor("m", w.add_joint("j", "hinge", "b")): [1.0]}), ArgumentError, "of 'm'"),
         (lambda w: w.body("b").apply(force=(1, 0, 0), frame="x"), ArgumentError, "'world' or 'body'"),
         (lambda w: w.set_state(np.full((1, 13), np.nan)), ArgumentError, "finite"),
         (lambda w: kt.soft.World(dt=0.0), ArgumentError, "dt is 0.0"),
@@ -308,8 +308,8 @@ def test_what_diverges_is_named_and_nothing_moves():
     world = world_with_body(dt=H)
     world.step(5)
     before = world.state()
-    world.body("b").apply(force=(1e308, 0, 0), point=(0, 1e6, 0))
-    with pytest.raises(DivergedError, match="body 'b' is not finite.*The state is as it was"):
+    world.body("b").apply(force=(1e300, 0, 0), point=(0, 1e3, 0))
+    with pytest.raises(DivergedError, match=r"body 'b' is not finite.*The state is as it was"):
         world.step()
     assert np.array_equal(before, world.state())
     world.step()

@@ -1,4 +1,4 @@
-"""The table of the soft-constraint world: agreement with another engine, speed, growth, stability and the paper's claims."""
+"""The table of the soft-constraint world: agreement with another engine, speed, growth, stability, claims."""
 
 from __future__ import annotations
 

@@ -97,5 +97,3 @@ def both_engines(*, quick: bool) -> list[Row]:
         at_least(group, "order of the distance in the step", exponent(steps, apart), 0.9, "", detail),
         information(group, "largest gap in a joint", float(runs[-1].gaps.max()), "m", f"cfm 1e-10, dt {steps[-1]:g} s"),
     ]
-
-

@@ -92,7 +92,9 @@ def template(seed: int, count: int) -> World:
     world.add_ground(friction=float(rng.random()))
     if count > 1:
         for k in range(min(count - 1, 3)):
-            if not isinstance(world.body(f"b{k}").shapes[0], Box) and not isinstance(world.body(f"b{k + 1}").shapes[0], Box):
+            if not isinstance(world.body(f"b{k}").shapes[0], Box) and not isinstance(
+                world.body(f"b{k + 1}").shapes[0], Box
+            ):
                 world.add_collision(f"b{k}", f"b{k + 1}")
     return world
 
@@ -148,11 +150,28 @@ def claims(*, quick: bool) -> list[Row]:
     seconds = 1.0 if quick else 4.0
     alone, tilt = _stand(False, 1000.0, seconds)
     helped, kept = _stand(True, 1.0, seconds)
-    detail = f"{alone:.3g} N m alone (tilt {tilt:.2g} deg), {helped:.3g} N m with ankles that help (tilt {kept:.2g} deg)"
+    detail = (
+        f"{alone:.3g} N m alone (tilt {tilt:.2g} deg), {helped:.3g} N m with ankles that help (tilt {kept:.2g} deg)"
+    )
     return [
-        at_most("claims", "four contacts: difference of their loads", float(np.ptp(forces) / np.mean(forces)), 1e-6, "", "a box at rest"),
-        at_least("claims", "residual torque that secondary targets take away", 100 * (1 - helped / alone), 80, "%", detail),
-        information("claims", "tilt of the pelvis with helpers over without", kept / tilt, "", f"{seconds:g} s, pushed to and fro"),
+        at_most(
+            "claims",
+            "four contacts: difference of their loads",
+            float(np.ptp(forces) / np.mean(forces)),
+            1e-6,
+            "",
+            "a box at rest",
+        ),
+        at_least(
+            "claims", "residual torque that secondary targets take away", 100 * (1 - helped / alone), 80, "%", detail
+        ),
+        information(
+            "claims",
+            "tilt of the pelvis with helpers over without",
+            kept / tilt,
+            "",
+            f"{seconds:g} s, pushed to and fro",
+        ),
     ]
 
 

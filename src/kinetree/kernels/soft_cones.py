@@ -1,4 +1,4 @@
-"""Friction that is limited by the normal force found: a fixed point of limits, by Newton's method on the rows that slide.
+"""Friction that is limited by the normal force: a fixed point of limits, by Newton's method on the rows that slide.
 
 With the limits b of the friction rows held, the step is a convex problem with one solution; its normal impulses give
 the limits mu p_n(b) that should have been. For the rows that slide, the way p_n depends on b is linear while no other
@@ -51,7 +51,7 @@ def find_limits(bodies, rows, links, numbers, solver):
 
     Returns False where that cannot be told (singular, or a limit would be negative); then they follow the normals.
     """
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, _ = solver
     count = 0
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 1 and links[r, at.NORMAL] >= 0 and links[r, at.SIDE] != 0:

@@ -1,4 +1,4 @@
-"""The packed arrays of the soft-constraint world: one row a body, a constraint, a row of a constraint, a piece of a target.
+"""The packed arrays of the soft-constraint world: one row a body, a constraint, a constraint's row, a target's piece.
 
 Every constraint is a set of *rows*: J v' + beta p = w, with v' the velocities after the step, p = h lambda the impulse
 of the row, beta = cfm / h and w the velocity that the row asks for; lambda stays between two limits. A row may have a

@@ -1,4 +1,4 @@
-"""The set of the rows that stand at limits, found by solving the unbounded rows and looking whether all are on their curves.
+"""The set of the rows that stand at limits: solve the unbounded rows, and look whether all are on their curves.
 
 The set of the last step is the first guess. While rows are off their curves, those are moved to where they belong, and
 the system is solved again; every row at once, which settles in a few rounds. Where it does not, and every row with
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from . import soft_layout as at
 from .soft_bodies import times
 from .soft_targets import judge, limit_push, stand
@@ -131,7 +131,7 @@ def factor_border(rows, links, solver, numbers):
 @kernel
 def solve_rows(rows, links, solver, count, c):
     """Solve for the impulses TRY of all rows on slopes, with `rows[c]` and the momenta of TRY of the others."""
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, gram = solver
     for turn in range(2 if count > 0 else 1):
         for i in range(nodes.shape[0]):
             for k in range(6):
@@ -164,7 +164,7 @@ def solve_rows(rows, links, solver, count, c):
 @kernel
 def solve_set(bodies, rows, links, numbers, solver):
     """Solve for the impulses with the rows on the pieces and at the limits where they are now; returns a status."""
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, _ = solver
     numbers[at.FACTORS] += 1.0
     status = factor_tree(bodies, rows, links, tree, members, chosen, nodes, corners, numbers)
     if status != at.FINE:
@@ -194,7 +194,7 @@ def solve_set(bodies, rows, links, numbers, solver):
 @kernel
 def refine(bodies, rows, links, numbers, solver):
     """Solve again for what rounding has left of the rows, with the factors of `solve_set`."""
-    for turn in range(REFINEMENTS):
+    for _ in range(REFINEMENTS):
         before = numbers[at.RESIDUAL]
         if before <= REFINED * numbers[at.SCALE]:
             break
@@ -218,7 +218,7 @@ def refine(bodies, rows, links, numbers, solver):
             break
 
 
-@kernel
+@leaf
 def is_bounded(rows, links, r):
     """Say whether a row has a limit, or more than one piece."""
     return links[r, at.ON] == 1 and (

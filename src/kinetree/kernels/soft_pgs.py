@@ -108,7 +108,8 @@ def prepare_sweeps(bodies, joints, rows, links, table):
         if block == POINT:  # row k of a point is (r x e_k, e_k): the arms are among its entries
             f = first
             table[f, AXIS], table[f, AXIS + 1], table[f, AXIS + 2] = rows[f + 1, 2], -rows[f, 2], rows[f, 1]
-            table[f + 1, AXIS], table[f + 1, AXIS + 1], table[f + 1, AXIS + 2] = -rows[f + 1, 8], rows[f, 8], -rows[f, 7]
+            g = f + 1
+            table[g, AXIS], table[g, AXIS + 1], table[g, AXIS + 2] = -rows[g, 8], rows[f, 8], -rows[f, 7]
         elif block == TURN:
             for r in range(first, first + 3):
                 for k in range(3):

@@ -73,7 +73,7 @@ def find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
             helpers = True
     if not helpers:
         return status
-    for turn in range(HELPS):
+    for _ in range(HELPS):
         if status != at.FINE or not lend_help(bodies, rows, links, pieces, numbers, solver):
             break
         status = on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
@@ -234,7 +234,7 @@ def run_steps(
     After each frame the state and the forces of all rows are written out (where the arrays are that long). Returns
     (status, frames done).
     """
-    state, bodies, joints, frames, rows, links, pieces, numbers = tables
+    state, bodies, joints, frames, rows, _, _, numbers = tables
     for frame in range(steps):
         if drive_at.shape[0] > 0:
             follow_drives(
@@ -245,7 +245,7 @@ def run_steps(
             for i in range(state.shape[0]):
                 for k in range(6):
                     bodies[i, at.WRENCH + k] = wrenches[frame, i, k]
-        for sub in range(substeps):
+        for _ in range(substeps):
             status = one_step(tables, solver, sweeps, scratch)
             if status != at.FINE:
                 return status, frame

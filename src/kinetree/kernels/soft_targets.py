@@ -1,7 +1,7 @@
 """A row as a target manifold: a falling, piecewise linear curve of velocity over impulse (Liu, Cooper, Ballard, S1).
 
-On a piece y = w - beta p, with the impulse p between two limits; where a piece ends, a vertical part follows, on which p
-stays and y is free until the next piece begins. A plain row is one piece between its limits of force. A dead zone has
+On a piece y = w - beta p, with the impulse p between two limits; where a piece ends, a vertical part follows, on which
+p stays and y is free until the next piece begins. A plain row is one piece between its limits of force. A dead zone has
 two, and the vertical part between them is the range in which the row does nothing. Springs whose stiffness depends on
 the displacement have a piece for each stiffness: with x' = phi + h y the displacement after the step,
 
@@ -56,7 +56,8 @@ def shape_row(rows, links, pieces, r, h):
     else:
         damp = rows[r, at.DAMP]
         for k in range(links[r, at.PIECES_OF]):
-            x1, f1, x2, f2 = pieces[t + k, at.P_X1], pieces[t + k, at.P_F1], pieces[t + k, at.P_X2], pieces[t + k, at.P_F2]
+            x1, f1 = pieces[t + k, at.P_X1], pieces[t + k, at.P_F1]
+            x2, f2 = pieces[t + k, at.P_X2], pieces[t + k, at.P_F2]
             stiff = pieces[t + k, at.P_K]
             # the finite end of the piece gives its line
             x, f = (x1, f1) if math.isfinite(x1) else (x2, f2)

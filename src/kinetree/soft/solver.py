@@ -63,13 +63,23 @@ def run_world(
     states = np.zeros((frames if record else 0, n, at.STATE))
     forces = np.zeros((frames if record else 0, m))
     start = world.time
-    status, done = run_steps(
-        arrays, solver, tables.sweeps(), tables.scratch, drive_at, drive_values, pushes, frames, substeps, states, forces
+    status, _ = run_steps(
+        arrays,
+        solver,
+        tables.sweeps(),
+        tables.scratch,
+        drive_at,
+        drive_values,
+        pushes,
+        frames,
+        substeps,
+        states,
+        forces,
     )
     tables["bodies"][:, at.WRENCH : at.WRENCH + 6] = 0.0
     if status != at.FINE:
         raise_status(world, int(status))
-    times = start + world.dt * substeps * np.arange(1, len(states) + 1)
+    times: Array = np.array([start + world.dt * substeps * k for k in range(1, len(states) + 1)])
     return Recording(world, times, states, forces)
 
 
@@ -91,7 +101,9 @@ def _drives(world: World, frames: int, goals: Mapping[Constraint, Any], markers:
         if array.shape == (frames,):
             array = array[:, None]
         if array.shape != (frames, size) or not np.isfinite(array).all():
-            raise ArgumentError(f"the goals of {constraint.name!r} have shape {array.shape}: give ({frames}, {size}), finite")
+            raise ArgumentError(
+                f"the goals of {constraint.name!r} have shape {array.shape}: give ({frames}, {size}), finite"
+            )
         if constraint.kind == "vector motor":
             array = array / np.linalg.norm(array, axis=1, keepdims=True)
         places += [(constraint.index, at.GOAL + k) for k in range(size)]
@@ -121,7 +133,7 @@ def raise_status(world: World, status: int) -> None:
         names = [body.name for body in world.bodies]
         body = names[place] if 0 <= place < len(names) else names[_worst_body(world)]
         raise DivergedError(
-            world.time, body, f"{when} the velocity of body {body!r} is not finite: check masses, forces and wrenches, and "
+            world.time, body, f"{when} the velocity of body {body!r} is not finite: check masses, forces, wrenches and "
             f"goals. The state is as it was",
         )  # fmt: skip
     rows = _unsettled(world)

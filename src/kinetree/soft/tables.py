@@ -52,7 +52,7 @@ class Tables:
             whole = np.concatenate((self.arrays[name], *self._waiting[name]))
             self.arrays[name] = np.ascontiguousarray(whole, self.arrays[name].dtype)
             self._waiting[name] = []
-        return self.arrays[name]
+        return self.arrays[name]  # type: ignore[return-value]
 
     def world(self) -> tuple[Array, ...]:
         """Return the tables as the kernels take them."""
@@ -130,7 +130,7 @@ class Tables:
         )
 
 
-def spanning_forest(moving: Array, joints: Array) -> tuple[list[int], list[int]]:
+def spanning_forest(moving: Any, joints: Any) -> tuple[list[int], list[int]]:
     """Return each body's parent (-1 at a root) and the bodies with every child before its parent.
 
     Joints come before contacts, so that what is always there makes the tree.
