@@ -22,6 +22,7 @@ FASTER = 10.0
 SWEEPS = 20
 THEIR_SWEEPS = 20
 LINEAR = 1.1
+SIZES = (50, 100, 200)  # of a quick run
 
 
 class Motion:
@@ -107,7 +108,7 @@ def left_by_peer(quick: int, frames: int = 12) -> float:
     motion = Motion()
     assert motion.twin is not None
     world, found = motion.world, []
-    for frame in range(frames):
+    for frame in range(min(frames, FRAMES)):
         motion.place(frame)
         motion.twin.move_markers()
         world.set_state(motion.twin.state())
@@ -136,7 +137,7 @@ def left_by_ours(solver: str, sweeps: int = SWEEPS, frames: int = 12) -> float:
     """Return the residual of our steps, as `left_by_peer` does."""
     motion = Motion(solver, sweeps)
     found = []
-    for frame in range(frames):
+    for frame in range(min(frames, FRAMES)):
         motion.place(frame)
         motion.world.step()
         rows = motion.world.tables["rows"]
@@ -228,7 +229,7 @@ def tree(count: int, *, branching: int = 0) -> World:
 
 def growth(*, quick: bool) -> list[Row]:
     """Exponent of the time of a step over the number of bodies."""
-    sizes = (50, 100, 200) if quick else (50, 100, 200, 400, 800, 1600)
+    sizes = SIZES if quick else (50, 100, 200, 400, 800, 1600)
     rows = []
     for name, branching in (("chain", 0), ("tree of three branches", 3)):
         worlds = [tree(size, branching=branching) for size in sizes]

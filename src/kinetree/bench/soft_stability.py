@@ -15,6 +15,7 @@ from .core import Row, at_least, at_most, information
 
 GAINS = (0.0, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9, 1e12)
 H = 1 / 60
+SCENES = (1000, 20)  # how many of a quick run, of how many templates
 
 
 def springs(*, quick: bool) -> list[Row]:
@@ -118,7 +119,7 @@ def scatter(world: World, rng: np.random.Generator, start: dict[str, np.ndarray]
 
 def random_scenes(*, quick: bool, steps: int = 30) -> list[Row]:
     """Scenes of up to twenty bodies with gains, masses and places from wide ranges: how many do not end finite."""
-    total, kinds = (1000, 20) if quick else (100_000, 200)
+    total, kinds = SCENES if quick else (100_000, 200)
     lost, example, gap = 0, "", 0.0
     for seed in range(kinds):
         rng = np.random.default_rng(seed)
