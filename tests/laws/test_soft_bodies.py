@@ -52,6 +52,7 @@ def test_the_other_gyroscopic_torques_are_worse():
         assert kept[kind][0] > 1e-3, kept
 
 
+@pytest.mark.slow_python
 def test_a_top_turns_over_as_the_exact_one_does():
     """Against RK4 of the same body at a thirtieth of the step: orientation after one second, second order at least."""
     model = kt.ModelBuilder("top").body("top", joint=kt.Free(), **TOP).build()

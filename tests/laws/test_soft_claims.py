@@ -11,6 +11,7 @@ from kinetree.bench import soft_scenes as scenes
 H = 1 / 60
 
 
+@pytest.mark.slow_python
 @pytest.mark.parametrize("solver", ["structured", "dantzig"])
 def test_more_constraints_than_freedoms_are_solved(solver):
     """Forty markers pull a body of six freedoms to forty places at once: it settles at their least squares."""
@@ -30,7 +31,7 @@ def test_more_constraints_than_freedoms_are_solved(solver):
     np.testing.assert_allclose(body.position + turn @ points.mean(0), np.mean(places, axis=0), atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["structured", "dantzig", "pgs"])
+@pytest.mark.parametrize("solver", ["structured", "dantzig", pytest.param("pgs", marks=pytest.mark.slow_python)])
 def test_redundant_contacts_share_the_load(solver):
     """Four corners carry a centred box equally; off-centre, as four springs do; without softness there is no answer."""
     for com, shares in (

@@ -143,6 +143,7 @@ def test_random_scenes_have_one_solution(seed):
         assert beyond < 1e-9
 
 
+@pytest.mark.slow_python
 @pytest.mark.parametrize("seed", range(4))
 def test_sweeps_converge_to_the_solution(seed):
     """Projected Gauss-Seidel, given time, is where the others are."""
@@ -190,6 +191,7 @@ def test_a_loop_of_bodies_is_solved_exactly():
     assert max(kt.soft.joint_gaps(world).values()) < 5e-3
 
 
+@pytest.mark.slow_python
 def test_a_human_with_limits_settles_at_once_from_the_last_set():
     """The guess: a few factorisations a step, and dense pivoting finds the same."""
     world, twin = scenes.human(limit=10.0), scenes.human(limit=10.0, solver="dantzig")
@@ -204,6 +206,7 @@ def test_a_human_with_limits_settles_at_once_from_the_last_set():
     assert np.mean(counts) <= 6, counts
 
 
+@pytest.mark.slow_python
 def test_what_does_not_settle_is_pivoted():
     """Hard rows with limits have no line search: where rounds cycle, dense pivoting takes over."""
     world = scenes.human(limit=5.0, joint_cfm=1e-6)

@@ -60,6 +60,7 @@ def test_joints_are_closed_where_they_start():
         assert max(gaps.values()) < 1e-14, gaps
 
 
+@pytest.mark.slow_python
 def test_motions_meet_as_the_step_shrinks():
     """First order: half the step, half the distance; joints stay closed."""
     model = every_joint()
