@@ -296,6 +296,8 @@ def settle_set(bodies, rows, links, pieces, numbers, solver):
         right = True
         for r in range(rows.shape[0]):
             if is_bounded(rows, links, r):
+                if links[r, at.SIDE] == 0 and rows[r, at.LOWER] <= rows[r, at.PUSH] <= rows[r, at.UPPER]:
+                    continue
                 if not judge(rows, links, pieces, r, SLACK * push_scale, SLACK * speed_scale):
                     right = False
         if right:

@@ -91,10 +91,10 @@ def _drives(world: World, frames: int, goals: Mapping[Constraint, Any], markers:
         array = np.asarray(markers, dtype=float)
         if array.shape != (frames, count, 3) or np.isinf(array).any():
             raise ArgumentError(f"markers has shape {array.shape}: give finite numbers or NaN, ({frames}, {count}, 3)")
-        array = np.where(np.isnan(array).any(axis=2, keepdims=True), np.nan, array)
-        for k, marker in enumerate(world.markers):
-            places += [(marker.index, -1 - axis) for axis in range(3)]
-            values.append(array[:, k])
+        if np.isnan(array).any():
+            array = np.where(np.isnan(array).any(axis=2, keepdims=True), np.nan, array)
+        places += [(marker.index, -1 - axis) for marker in world.markers for axis in range(3)]
+        values.append(array.reshape(frames, 3 * count))
     for constraint, given in goals.items():
         size = constraint._goal_size
         array = np.asarray(given, dtype=float)
@@ -110,7 +110,8 @@ def _drives(world: World, frames: int, goals: Mapping[Constraint, Any], markers:
         values.append(array)
     if not places:
         return np.zeros((0, 2), dtype=np.int64), np.zeros((1, 0))
-    return np.array(places, dtype=np.int64), np.ascontiguousarray(np.concatenate(values, axis=1))
+    table = values[0] if len(values) == 1 else np.concatenate(values, axis=1)
+    return np.array(places, dtype=np.int64), np.ascontiguousarray(table)
 
 
 def row_name(world: World, row: int) -> str:
