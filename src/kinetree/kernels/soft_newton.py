@@ -22,7 +22,7 @@ from .soft_targets import judge, limit_push, stand
 from .soft_tree import add6, dot6, factor_tree, solve_tree
 
 PLAIN_ROUNDS = 2
-REFINED = 1e-13  # of the largest velocity: residual below which a solution is not refined
+REFINED = 5e-13  # of the largest velocity: residual below which a solution is not refined
 REFINEMENTS = 3
 SEARCHES = 40  # most evaluations of a line search
 SLACK = 1e-11  # part of the largest velocity or impulse by which a row may be off its curve
@@ -215,6 +215,8 @@ def refine(bodies, rows, links, numbers, solver):
             change_velocities(bodies, rows, links)
             worst, _ = row_errors(rows, links)
             numbers[at.RESIDUAL] = worst
+            break
+        if worst > 0.25 * before:  # what rounding leaves
             break
 
 
