@@ -31,7 +31,10 @@ _HOMES = {
     "kinetree.adaptive.quasistatic_call": ("Approximation", "Refined", "Refinement", "quasistatic_acceleration"),
     "kinetree.adaptive.quasistatic_relax": ("Equilibrium", "relax"),
 }  # fmt: skip
-_MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
+_MODULES = {
+    "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors",
+    "soft": "kinetree.soft",
+}  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
@@ -39,6 +42,7 @@ __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
+    from . import soft as soft
     from .adaptive.method import Adaptive as Adaptive
     from .adaptive.quasistatic import Quasistatic as Quasistatic
     from .adaptive.quasistatic_call import (

@@ -17,6 +17,7 @@ TABLES = {
     "adaptive": "kinetree.bench.adaptive",
     "crowd": "kinetree.bench.crowd",
     "quasistatics": "kinetree.bench.quasistatics",
+    "soft": "kinetree.bench.soft",
 }
 
 __all__ = ["TABLES", "Report", "Row", "run"]

@@ -35,6 +35,7 @@ def families() -> tuple[Family, ...]:
         Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
         Family("quasi-statics", _quasistatics, "kernels.quasistatic.advance"),
+        Family("soft world", _soft, "kernels.soft_step.run_steps"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -142,6 +143,15 @@ def _quasistatics() -> None:
     for share in (1.0, None):
         Simulation(model, method=Quasistatic(hand_over=share)).step()
     relax(model, must_converge=False, most=1)
+
+
+def _soft() -> None:
+    from ..model.shapes import Sphere
+    from ..soft import World
+
+    world = World()
+    world.add_body("ball", shapes=[Sphere()])
+    world.step()
 
 
 def _pictures() -> None:
