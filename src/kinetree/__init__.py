@@ -28,7 +28,12 @@ _HOMES = {
     "kinetree.adaptive.method": ("Adaptive",),
     "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
-_MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
+_MODULES = {
+    "human": "kinetree.human",
+    "models": "kinetree.model.library",
+    "forces": "kinetree.forces",
+    "errors": "kinetree.errors",
+}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
@@ -36,6 +41,7 @@ __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
+    from . import human as human
     from .adaptive.method import Adaptive as Adaptive
     from .adaptive.view import View as View
     from .dynamics import (
