@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was done."""
+    """Kernels that are needed together: how to use them once, and the kernel whose being cached says it was done."""
 
     name: str
     use: Callable[[], None]
@@ -34,6 +34,7 @@ def families() -> tuple[Family, ...]:
         Family("simulation", _simulation, "kernels.steppers.advance"),
         Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
+        Family("human movement", _human, "kernels.pose.follow_frames"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -128,6 +129,13 @@ def _adaptive() -> None:
     from ..simulation import Simulation
 
     Simulation(library.chain(3), method=Adaptive(joints=1)).step()
+
+
+def _human() -> None:
+    from ..human.analysis import analyse
+    from ..human.synthetic import synthetic_walk
+
+    analyse(synthetic_walk(seconds=0.5))
 
 
 def _pictures() -> None:

@@ -14,6 +14,9 @@ _HOMES = {
     "kinetree.human.motion": ("Motion",),
     "kinetree.human.fitting": ("fit",),
     "kinetree.human.following": ("follow",),
+    "kinetree.human.analysis": ("Analysis", "analyse"),
+    "kinetree.human.synthetic": ("synthetic_walk",),
+    "kinetree.human.judging": ("verdict",),
     "kinetree.human.inverse": ("inverse_dynamics",),
     "kinetree.human.result": ("Result",),
 }

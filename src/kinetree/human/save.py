@@ -17,6 +17,7 @@ from ..io.trc import write_trc
 from .plates import SIDES
 
 if TYPE_CHECKING:
+    from .motion import Motion
     from .result import Result
 
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # from z up to OpenSim's axes
@@ -32,7 +33,7 @@ def save_result(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
     except OSError as error:
         raise FileFormatError(place, "", f"cannot be made: {error.strerror or error}") from None
     times, motion = result.times, result.motion
-    files = [_angles(result, place / "angles.mot")]
+    files = [write_angles(motion, place / "angles.mot")]
     names = [*(f"{name}_moment" for name in result.names), *result.residual_names]
     data = np.hstack((result.torque, result.residual))
     files.append(write_table(place / "torques.sto", names, times, data, name="Inverse Dynamics Generalized Forces"))
@@ -52,7 +53,7 @@ def save_result(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
             raise missing_extra("pyarrow", "human", "a Parquet file") from None
     files.append(place / "all.parquet")
     with whole_file(place / "summary.json") as temporary:
-        temporary.write_text(json.dumps(_plain(summary(result)), indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(plain(summary(result)), indent=2) + "\n", encoding="utf-8")
     return [*files, place / "summary.json"]
 
 
@@ -85,16 +86,16 @@ def summary(result: Result) -> dict[str, Any]:
     }
 
 
-def _angles(result: Result, path: Path) -> Path:
-    motion = result.motion
+def write_angles(motion: Motion, path: Path) -> Path:
+    """Write the joint angles: in degrees for the 48-DOF human, as OpenSim keeps its coordinates for its models."""
     names, values = list(motion.angle_names), motion.angles.copy()
-    if result.subject.mapped:
-        return write_table(path, names, result.times, values, name="Coordinates")
-    if result.subject.is_human48:
+    if motion.subject.mapped:
+        return write_table(path, names, motion.times, values, name="Coordinates")
+    if motion.subject.is_human48:
         names = ["pelvis_x", "pelvis_y", "pelvis_z", *names]
         values = np.hstack((motion.q[:, 4:7], np.degrees(values)))
-        return write_table(path, names, result.times, values, name="Coordinates", in_degrees=True)
-    return write_table(path, names, result.times, values, name="Coordinates")
+        return write_table(path, names, motion.times, values, name="Coordinates", in_degrees=True)
+    return write_table(path, names, motion.times, values, name="Coordinates")
 
 
 def _ground(result: Result, path: Path) -> Path:
@@ -112,13 +113,14 @@ def _ground(result: Result, path: Path) -> Path:
     return write_table(path, names, result.times, np.hstack(columns), name="ground forces")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: no NumPy, no infinities."""
     if isinstance(value, dict):
-        return {str(key): _plain(own) for key, own in value.items()}
+        return {str(key): plain(own) for key, own in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(own) for own in value]
+        return [plain(own) for own in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
