@@ -29,11 +29,9 @@ _HOMES = {
     "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
 _MODULES = {
-    "human": "kinetree.human",
-    "models": "kinetree.model.library",
-    "forces": "kinetree.forces",
-    "errors": "kinetree.errors",
-}
+    "human": "kinetree.human", "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors",
+    "soft": "kinetree.soft",
+}  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
     from . import human as human
+    from . import soft as soft
     from .adaptive.method import Adaptive as Adaptive
     from .adaptive.view import View as View
     from .dynamics import (
