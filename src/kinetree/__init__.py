@@ -29,8 +29,8 @@ _HOMES = {
     "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
 _MODULES = {
-    "human": "kinetree.human", "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors",
-    "soft": "kinetree.soft",
+    "human": "kinetree.human", "models": "kinetree.model.library", "forces": "kinetree.forces",
+    "errors": "kinetree.errors", "soft": "kinetree.soft",
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

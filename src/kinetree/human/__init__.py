@@ -18,15 +18,21 @@ _HOMES = {
     "kinetree.human.synthetic": ("synthetic_walk",),
     "kinetree.human.judging": ("verdict",),
     "kinetree.human.inverse": ("inverse_dynamics",),
+    "kinetree.human.simulating": ("forward", "replay"),
+    "kinetree.human.soft_torques": ("soft_inverse_dynamics",),
+    "kinetree.human.live": ("Live",),
     "kinetree.human.result": ("Result",),
 }
+_MODULES = ("experiments",)
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [*_HOME_OF]  # noqa: PLE0604
+__all__ = [*_HOME_OF, *_MODULES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for."""
+    if name in _MODULES:
+        return import_module(f"kinetree.human.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'kinetree.human' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

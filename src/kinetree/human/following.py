@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MarkerError
+from ..errors import ArgumentError, MarkerError
 from ..kernels import coordinates as _coordinates
 from ..kernels import layout as at
 from ..kernels import pose as _pose
@@ -137,6 +137,8 @@ def follow(
     cutoff: float | None = CUTOFF,
     huber: float = HUBER,
     repair: bool = True,
+    method: str = "pose",
+    **options: Any,
 ) -> Motion:
     """Fit the subject's body to the markers of a trial, frame by frame.
 
@@ -146,8 +148,17 @@ def follow(
         cutoff: What is faster is filtered out before velocities are taken [Hz]; None for no filter.
         huber: How far a marker may be off before it pulls no harder [m].
         repair: Fill short gaps, and take out samples that jump or are swapped; all of it is reported in `notes`.
+        method: "pose" iterates within each frame until the springs balance, so that nothing lags; "soft" steps the
+            soft-constraint world once a frame, as the paper does.
+        **options: For "soft": see `kinetree.human.soft_body.follow_soft`.
     """
     subject = check_subject(subject)
+    if method == "soft":
+        from .soft_body import follow_soft
+
+        return follow_soft(subject, trial, cutoff=cutoff, **options)
+    if method != "pose" or options:
+        raise ArgumentError(f"method is {method!r} with {sorted(options)}: use 'pose', or 'soft' with its options")
     targets, notes = matched(subject, trial)
     first, last = usable_frames(targets, subject.weights, trial.times)
     if last - first < 2:
