@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import ArgumentError
 from .core import Progress, Report, Row, run_parts
 
-TABLES = {"full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
+TABLES = {"human": "kinetree.bench.human", "full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
 
 __all__ = ["TABLES", "Report", "Row", "run"]
 

@@ -180,7 +180,7 @@ def recognise(labels: Iterable[str]) -> str:
     """Return the name of the known suit that the labels are of, or "by name" where only their words are known."""
     own = {label.upper() for label in labels}
     shares = {name: len(own & set(known)) / len(known) for name, known in SETS.items()}
-    best = max(shares, key=lambda name: (round(shares[name], 6), -len(SETS[name])))
+    best = max(shares, key=lambda name: (round(shares[name], 6), len(SETS[name])))
     return best if shares[best] >= 0.75 else "by name"
 
 

@@ -158,9 +158,7 @@ def _new_joint(reader: _Reader, node: Node, bodies: dict[str, Node]) -> _Joint:
         name = _text(node, tag).rpartition("/")[2]
         owner, pose = frames.get(name, (name, (np.eye(3), np.zeros(3))))
         if owner not in bodies and owner != "ground":
-            raise FileFormatError(
-                reader.path, node.where, f"{tag} is {name!r}, which is neither a body nor a frame of this joint"
-            )
+            raise FileFormatError(reader.path, node.where, f"{tag} is {name!r} on {owner!r}: neither is a body")
         ends.append((owner, pose))
     listed = node.find("coordinates")
     names = _read_coordinates(reader, [] if listed is None else listed.findall("Coordinate"))

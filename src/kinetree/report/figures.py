@@ -128,14 +128,14 @@ class _Frame:
         parts += shapes
         parts.append(f'<text x="{LEFT}" y="14" font-weight="600">{html.escape(self.title)}</text>')
         parts.append(f'<text x="{right}" y="14" text-anchor="end" fill="#777">{html.escape(self.unit)}</text>')
-        middle = (LEFT + right) / 2
-        below = f'x="{middle}" y="{self.height - 4}" text-anchor="middle" fill="#777"'
+        below = f'x="{right}" y="{self.height - 4}" text-anchor="end" fill="#777"'
         parts.append(f"<text {below}>{html.escape(self.below)}</text>")
-        if len(legend) > 1:
-            for k, (name, color) in enumerate(legend):
-                y = TOP + 10 + 11 * k
-                parts.append(f'<path d="M{LEFT + 6} {y - 3}h12" stroke="{color}" stroke-width="2" fill="none"/>')
-                parts.append(f'<text x="{LEFT + 22}" y="{y}">{html.escape(name)}</text>')
+        beside = len(legend) <= 3  # below the axis; a longer list stands inside
+        for k, (name, color) in enumerate(legend if len(legend) > 1 else ()):
+            x = LEFT + 58 * k if beside else LEFT + 6
+            y = self.height - 4 if beside else TOP + 10 + 11 * k
+            parts.append(f'<path d="M{x} {y - 3}h12" stroke="{color}" stroke-width="2" fill="none"/>')
+            parts.append(f'<text x="{x + 15}" y="{y}">{html.escape(name)}</text>')
         return "".join(parts)
 
 
