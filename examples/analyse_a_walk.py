@@ -10,16 +10,12 @@ motion = human.follow(subject, trial)
 result = human.inverse_dynamics(subject, motion, forces="plates")
 guess = human.inverse_dynamics(subject, motion, forces="contact")
 
-gap = (
-    np.sqrt(np.mean((guess.ground.force - result.ground.force)[15:-15, :, 2] ** 2)) / result.ground.force[..., 2].max()
-)
+apart = (guess.ground.force - result.ground.force)[15:-15, :, 2]
+gap = np.sqrt(np.mean(apart**2)) / result.ground.force[..., 2].max()
+stride = result.gait.measures["stride_time_right_s"]
 print(f"{subject.mass:.1f} kg, markers within {1000 * motion.marker_rms:.1f} mm")
-print(
-    f"residual force {100 * result.residual_share:.1f} % of the peak, contact instead of plates differs by {100 * gap:.1f} %"
-)
-print(
-    f"stride {result.gait.measures['stride_time_right_s']:.2f} s, positive work {result.energetics.total_positive:.0f} J"
-)
+print(f"residual force {100 * result.residual_share:.1f} % of the peak; contact for plates: {100 * gap:.1f} % apart")
+print(f"stride {stride:.2f} s, positive work {result.energetics.total_positive:.0f} J")
 
 assert abs(subject.mass - 75.0) < 4.0, "the plates weigh the person"
 assert motion.marker_rms < 0.005, "1 mm of noise, and little more"

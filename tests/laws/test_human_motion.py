@@ -9,9 +9,8 @@ import kinetree as kt
 from kinetree.errors import ArgumentError, MarkerError
 from kinetree.human import Motion, Subject, Trial, fit, follow, forward, inverse_dynamics, replay
 from kinetree.human.contact import sole_paths
-from kinetree.human.following import Fitter, rigid
-from kinetree.human.quality import drop_jumps, fill_gaps, outliers, unswap, usable_frames
-from kinetree.human.rates import derivatives, low_pass, motion_of_q
+from kinetree.human.following import Fitter
+from kinetree.human.rates import derivatives
 from kinetree.human.synthetic import marked_human, synthetic_walk, walking_motion
 
 pytestmark = [pytest.mark.slow_python, pytest.mark.no_bounds]
@@ -124,32 +123,6 @@ def test_velocities_carry_the_angles(walk):
     assert replay(walk.subject, walk).drift < np.radians(0.3)
 
 
-def test_rates_of_quaternions():
-    """A constant spin has its constant rate, and an angular acceleration its own."""
-    model = kt.ModelBuilder().body("b", joint=kt.Free(), mass=1, inertia=np.eye(3)).build()
-    times = np.linspace(0, 1, 201)
-    q = np.zeros((201, 7))
-    angle = 0.5 * times + 0.8 * times**2
-    q[:, 0], q[:, 2] = np.cos(angle / 2), np.sin(angle / 2)
-    q[:, 4] = times**3
-    q[100:, :4] *= -1  # the same turns
-    _, v, a = motion_of_q(model, times, q, None)
-    np.testing.assert_allclose(v[:, 1], 0.5 + 1.6 * times, atol=1e-6)
-    np.testing.assert_allclose(a[:, 1], 1.6, atol=1e-4)
-    np.testing.assert_allclose(a[:, 3], 6 * times, atol=1e-6)
-
-
-def test_the_filter_has_no_lag_and_half_power_at_its_frequency():
-    """A slow wave passes, one at the frequency loses 3 dB, a fast one is gone; nothing is delayed."""
-    times = np.arange(2000) / 200.0
-    for frequency, low, high in ((1.0, 0.99, 1.01), (6.0, 0.66, 0.75), (30.0, -0.01, 0.01)):
-        wave = np.sin(2 * np.pi * frequency * times)
-        out = low_pass(wave[:, None], times, 6.0)[:, 0]
-        inside = slice(500, 1500)
-        gain = (out[inside] @ wave[inside]) / (wave[inside] @ wave[inside])
-        assert low <= gain <= high, (frequency, gain)
-
-
 def test_gaps_jumps_and_swaps_are_survived_and_said(walk, trial):
     """One vanishes, one jumps, two change places: the pose hardly changes, and the notes say what."""
     positions = trial.positions.copy()
@@ -168,40 +141,6 @@ def test_gaps_jumps_and_swaps_are_survived_and_said(walk, trial):
     assert "change places" in text
     assert "jumps" in text
     assert "gaps" in text
-
-
-def test_the_parts_of_repair():
-    """Each finds what it is for, and nothing in a clean path."""
-    times = np.arange(60) / 100.0
-    path = np.column_stack((times, np.sin(times), 1 + 0 * times))
-    two = np.stack((path, path + np.array([0, 0.3, 0])), axis=1)
-    for function in (drop_jumps, unswap, fill_gaps):
-        same, faults = function(two, ["a", "b"], times)
-        np.testing.assert_array_equal(same, two)
-        assert faults == []
-    bad = two.copy()
-    bad[20:23, 0] = np.nan
-    filled, faults = fill_gaps(bad, ["a", "b"], times)
-    np.testing.assert_allclose(filled, two, atol=1e-6)
-    assert "frames 20 to 22" in str(faults[0])
-    errors = np.full((60, 2), 0.005)
-    errors[10, 1] = 0.2
-    far, faults = outliers(errors, ["a", "b"])
-    assert far.sum() == 1
-    assert "20.0 cm" in str(faults[0])
-    bad[:30] = np.nan
-    assert usable_frames(np.repeat(bad, 3, axis=1), np.ones(6), times) == (30, 59)
-
-
-def test_a_rigid_fit_is_exact():
-    """Kabsch returns the motion of a rigid cloud."""
-    from scipy.spatial.transform import Rotation
-
-    rng = np.random.default_rng(0)
-    points, turn = rng.normal(size=(7, 3)), Rotation.random(random_state=1).as_matrix()
-    found, shift = rigid(points, points @ turn.T + [1, 2, 3], np.ones(7))
-    np.testing.assert_allclose(found, turn, atol=1e-12)
-    np.testing.assert_allclose(shift, [1, 2, 3], atol=1e-12)
 
 
 def test_the_fit_finds_the_size_of_a_person():

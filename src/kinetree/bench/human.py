@@ -7,7 +7,7 @@ others on this kind of machine), which is what speeds are set beside.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -272,6 +272,9 @@ def recorded_rows(data: Path) -> list[Row]:
         rows.append(
             at_least("arm swing", f"{which}: change of cost by bound arms", 100 * arms.change, 0.0, "%", detail)
         )
+        stiff = f"{arms.stiffness:g} N m/rad in every joint of the arms"
+        name = f"{which}: the same, arms held by co-contraction"
+        rows.append(information("arm swing", name, 100 * arms.stiff_change, "%", stiff))
     subject, _, trial = _person(data, "cmu")
     few = reduced_markers(subject, trial)
     for joint, _, _ in AMC:
@@ -313,13 +316,13 @@ def speed_rows(data: Path | None, *, quick: bool) -> list[Row]:
         done = analyse(walk)
         cases.append(("48-DOF human, the embedded walk", done.subject, walk))
     for name, subject, trial in cases:
-        best = _best(lambda s=subject, t=trial: follow(s, t), 3 if quick else 7)
+        best = _best(partial(follow, subject, trial), 3 if quick else 7)
         frames = trial.frames / best
         rows.append(
             at_least("speed", f"follow: {name}", frames / OPENSIM_FRAMES, 20.0, "x OpenSim", f"{frames:.0f} frames/s")
         )
         motion = follow(subject, trial)
-        best = _best(lambda s=subject, m=motion: inverse_dynamics(s, m, forces="plates"), 3 if quick else 7)
+        best = _best(partial(inverse_dynamics, subject, motion, forces="plates"), 3 if quick else 7)
         rows.append(information("speed", f"inverse dynamics: {name}", trial.frames / best, "frames/s"))
     with TemporaryDirectory() as folder:
         path = None if data is None else data / "moco_walk/markers_walk.trc"

@@ -42,8 +42,9 @@ def inverse_dynamics(
         cutoff: Of the filter of a trial's movement [Hz].
         force_cutoff: Of the plates' filter [Hz]; "same" as that of the movement, which keeps impacts from showing up
             as torques (Kristianslund et al. 2012), or None for none.
-        residual_limit: How large the torque at the root may become about its two horizontal axes [N m], with
-            forces="contact": what it cannot do, the body does not follow. None: as large as it must.
+        residual_limit: How large the torque at the root should become about the horizontal axes [N m]: where the
+            movement asks for more, the notes say when and by how much. Here the movement is repeated exactly;
+            `soft_inverse_dynamics` shows how the body leaves its path where the limit holds.
         gravity: m/s2; the subject's if not given.
         **options: For "contact": see `kinetree.human.contact.contact_forces`.
     """

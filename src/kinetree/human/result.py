@@ -12,11 +12,13 @@ import numpy as np
 
 from .._late import call
 from ..errors import ArgumentError, missing_extra
+from ..kernels.layout import FREE
 from ..typing import Array
 from .angles import clinical
 from .energetics import Energetics, energetics
 from .motion import Motion
 from .plates import SIDES, GroundForces
+from .quality import runs
 from .subject import Subject
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class Result:
         cls, subject: Subject, motion: Motion, ground: GroundForces, tau: Array, held: Array, limit: float | None = None
     ) -> Result:
         """Sort joint forces by angles and residuals."""
-        notes = motion.notes + ground.notes
+        notes = motion.notes + ground.notes + _beyond(subject, motion, tau, limit)
         if subject.mapped:
             own = _of_coordinates(motion, tau), _of_coordinates(motion, held)
             names = subject.model.coordinate_names
@@ -74,7 +76,7 @@ class Result:
                 subject, motion, ground, tau, held, motion.angle_names, torque, share, rate,
                 world_residual(subject, motion, tau), ROOT_AXES, limit, notes,
             )  # fmt: skip
-        free = 6 if subject.model.nv >= 6 and subject.model.joint_kinds[0] == 6 else 0
+        free = 6 if subject.model.nv >= 6 and subject.model.joint_kinds[0] == FREE else 0
         names = motion.angle_names
         return cls(
             subject, motion, ground, tau, held, names[free:], tau[:, free:], held[:, free:], motion.v[:, free:],
@@ -274,6 +276,18 @@ def root_coordinates(subject: Subject) -> list[int]:
         if model.masses[body] > 0:
             break
     return sorted(set(found))
+
+
+def _beyond(subject: Subject, motion: Motion, tau: Array, limit: float | None) -> tuple[str, ...]:
+    """Return notes on where the root's torque about the horizontal axes is above its limit."""
+    if limit is None or subject.mapped or subject.model.joint_kinds[0] != FREE:
+        return ()
+    size = np.abs(world_residual(subject, motion, tau)[:, :2]).max(1)
+    return tuple(
+        f"from {motion.times[first]:.2f} to {motion.times[last]:.2f} s the root needs up to "
+        f"{size[first : last + 1].max():.0f} N m about a horizontal axis, more than the limit of {limit:g} N m"
+        for first, last in runs(size > limit)
+    )
 
 
 def world_residual(subject: Subject, motion: Motion, tau: Array) -> Array:
