@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError
-from kinetree.human import Subject, fit, follow, forward, inverse_dynamics, replay
+from kinetree.human import Subject, Trial, fit, follow, forward, inverse_dynamics, replay
 from kinetree.human.analysis import Analysis, write
 from kinetree.human.experiments.swinging import bound_arms
 from kinetree.human.judging import verdict
@@ -103,15 +103,9 @@ def test_live_frames(steps):
 def test_a_chain_with_markers_is_followed():
     """Any model with markers: a pendulum of two rods with a marker at each end."""
     builder = kt.ModelBuilder("two")
-    builder.body(
-        "a",
-        joint=kt.Revolute("y"),
-        mass=1,
-        com=(0, 0, -0.5),
-        inertia=(0.1, 0.1, 0.1),
-        markers={"A": (0, 0, -1), "B": (0.1, 0, -0.5)},
-    )
-    builder.body("b", parent="a", joint=kt.Revolute("y"), placement=(None, (0, 0, -1)), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1), markers={"C": (0, 0, -1), "D": (0.1, 0, -0.5)})  # fmt: skip
+    rod = {"joint": kt.Revolute("y"), "mass": 1, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.1)}
+    builder.body("a", markers={"A": (0, 0, -1), "B": (0.1, 0, -0.5)}, **rod)
+    builder.body("b", parent="a", placement=(None, (0, 0, -1)), markers={"C": (0, 0, -1), "D": (0.1, 0, -0.5)}, **rod)
     model = builder.build()
     subject = Subject.of(model)
     times = np.arange(12) / 50.0
@@ -121,8 +115,6 @@ def test_a_chain_with_markers_is_followed():
         poses = kt.body_poses(model, q[t])
         for k, (body, offset) in enumerate(zip(model.marker_bodies, model.marker_offsets, strict=True)):
             positions[t, k] = poses[body][:3, :3] @ offset + poses[body][:3, 3]
-    from kinetree.human import Trial
-
     motion = follow(subject, Trial("two rods", model.marker_names, times, positions, 50.0), cutoff=None)
     np.testing.assert_allclose(motion.q, q, atol=2e-3)
     assert motion.angle_names == ("a_0", "b_0")
