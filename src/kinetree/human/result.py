@@ -126,26 +126,22 @@ class Result:
 
     # --- tables
 
-    @cached_property
+    @property
     def angles(self) -> Any:
         """Joint angles, an `xarray.Dataset`, in radians."""
-        table = {name: self.motion.angle(name) for name in self.motion.angle_names}
-        return self._dataset(table, "rad", self._coordinate_units())
+        return self._dataset("angle")
 
-    @cached_property
+    @property
     def torques(self) -> Any:
         """Joint torques, an `xarray.Dataset`: `NAME` and, of it, `NAME_gravity`, what holds the pose alone."""
-        table = {name: self.torque[:, k] for k, name in enumerate(self.names)}
-        table |= {f"{name}_gravity": self.torque_held[:, k] for k, name in enumerate(self.names)}
-        return self._dataset(table, "N m")
+        return self._dataset("torque")
 
-    @cached_property
+    @property
     def powers(self) -> Any:
         """Power of every joint, an `xarray.Dataset`, in watts."""
-        own = self.energetics
-        return self._dataset({name: own.power[:, k] for k, name in enumerate(own.joints)}, "W")
+        return self._dataset("power")
 
-    @cached_property
+    @property
     def work(self) -> Any:
         """Positive, negative and net work and the integrated torque of every joint, an `xarray.Dataset`."""
         array = _xarray()
@@ -157,56 +153,74 @@ class Result:
             coords={"joint": list(own.joints)},
         )
 
-    @cached_property
+    @property
     def energy(self) -> Any:
-        """Kinetic and potential energy of the body and its total power, an `xarray.Dataset`."""
-        own = self.energetics
-        table = {"kinetic": own.kinetic, "potential": own.potential, "total": own.kinetic + own.potential}
-        return self._dataset(table, "J")
+        """Kinetic, potential and total energy of the body, an `xarray.Dataset`."""
+        return self._dataset("energy")
 
-    @cached_property
+    @property
     def ground_forces(self) -> Any:
         """Force, centre of pressure and free torque under each foot, an `xarray.Dataset`, world axes with z up."""
-        table: dict[str, Array] = {}
+        return self._dataset("ground")
+
+    @property
+    def residuals(self) -> Any:
+        """What is left over at the root, an `xarray.Dataset`."""
+        return self._dataset("residual")
+
+    @property
+    def marker_errors(self) -> Any:
+        """Distance of every marker from the body, an `xarray.Dataset`, NaN in gaps."""
+        return self._dataset("marker_error")
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, tuple[Array, str]]]:
+        """Everything over time: what it is -> name -> (values, shape [n], and their unit)."""
+        model, own = self.subject.model, self.energetics
+        lengths: set[str] = set()
+        if self.subject.mapped:
+            values = model.coordinate_values
+            lengths = {name for k, name in enumerate(model.coordinate_names) if not values[k, 3]}
+        angles = {n: (self.motion.angle(n), "m" if n in lengths else "rad") for n in self.motion.angle_names}
+        torques = {n: (self.torque[:, k], "N m") for k, n in enumerate(self.names)}
+        torques |= {f"{n}_gravity": (self.torque_held[:, k], "N m") for k, n in enumerate(self.names)}
+        pushes = ("_tx", "_ty", "_tz", "force_x", "force_y", "force_z")
+        residuals = {
+            n: (self.residual[:, k], "N" if n.endswith(pushes) else "N m") for k, n in enumerate(self.residual_names)
+        }
+        labels = self.subject.labels if self.motion.targets.shape[1] else ()
+        energies = {"kinetic": own.kinetic, "potential": own.potential, "total": own.kinetic + own.potential}
+        return {
+            "angle": angles,
+            "torque": torques,
+            "power": {n: (own.power[:, k], "W") for k, n in enumerate(own.joints)},
+            "ground": self._ground_table(),
+            "residual": residuals,
+            "energy": {n: (values, "J") for n, values in energies.items()},
+            "marker_error": {label: (self.motion.errors[:, k], "m") for k, label in enumerate(labels)},
+        }
+
+    def _ground_table(self) -> dict[str, tuple[Array, str]]:
+        table: dict[str, tuple[Array, str]] = {}
         spots = self.ground.pressure()
         for k, side in enumerate(SIDES):
             spot = np.nan_to_num(spots[:, k])
             free = self.ground.moment[:, k] - np.cross(spot, self.ground.force[:, k])
             for a, axis in enumerate("xyz"):
-                table[f"{side}_force_{axis}"] = self.ground.force[:, k, a]
-                table[f"{side}_point_{axis}"] = spot[:, a]
-            table[f"{side}_torque_z"] = np.where(np.isfinite(spots[:, k, 0]), free[:, 2], 0.0)
-        units = {name: "m" if "point" in name else "N m" if "torque" in name else "N" for name in table}
-        return self._dataset(table, "N", units)
-
-    @cached_property
-    def residuals(self) -> Any:
-        """What is left over at the root, an `xarray.Dataset`."""
-        table = {name: self.residual[:, k] for k, name in enumerate(self.residual_names)}
-        units = {
-            name: "N m" if "moment" in name or not name.endswith(("_tx", "_ty", "_tz", "_x", "_y", "_z")) else "N"
-            for name in table
-        }
-        return self._dataset(table, "N", units)
-
-    @cached_property
-    def marker_errors(self) -> Any:
-        """Distance of every marker from the body, an `xarray.Dataset`, NaN in gaps."""
-        labels = self.subject.labels if self.motion.targets.shape[1] else ()
-        return self._dataset({label: self.motion.errors[:, k] for k, label in enumerate(labels)}, "m")
+                table[f"{side}_force_{axis}"] = self.ground.force[:, k, a], "N"
+                table[f"{side}_point_{axis}"] = spot[:, a], "m"
+            table[f"{side}_torque_z"] = np.where(np.isfinite(spots[:, k, 0]), free[:, 2], 0.0), "N m"
+        return table
 
     def to_dataframe(self) -> Any:
         """Return everything over time as one `pandas.DataFrame`."""
         try:
             import pandas
         except ImportError:
-            raise missing_extra("pandas", "human", "a table") from None
+            raise missing_extra("pandas", "tables", "a table") from None
         parts = {"time": self.times}
-        for prefix, dataset in (
-            ("angle", self.angles), ("torque", self.torques), ("power", self.powers), ("ground", self.ground_forces),
-            ("residual", self.residuals), ("energy", self.energy), ("marker_error", self.marker_errors),
-        ):  # fmt: skip
-            parts |= {f"{prefix}/{name}": dataset[name].values for name in dataset.data_vars}
+        for prefix, table in self.tables.items():
+            parts |= {f"{prefix}/{name}": values for name, (values, _) in table.items()}
         return pandas.DataFrame(parts)
 
     def window(self, first: int, last: int) -> Result:
@@ -230,15 +244,9 @@ class Result:
         """Write the HTML report."""
         return call("kinetree.report.walk:write_report", self, path)
 
-    def _coordinate_units(self) -> dict[str, str]:
-        if not self.subject.mapped:
-            return {}
-        values = self.subject.model.coordinate_values
-        return {name: "m" for k, name in enumerate(self.subject.model.coordinate_names) if not values[k, 3]}
-
-    def _dataset(self, table: dict[str, Array], unit: str, units: dict[str, str] | None = None) -> Any:
+    def _dataset(self, what: str) -> Any:
         array = _xarray()
-        columns = {name: ("time", values, {"units": (units or {}).get(name, unit)}) for name, values in table.items()}
+        columns = {name: ("time", values, {"units": unit}) for name, (values, unit) in self.tables[what].items()}
         return array.Dataset(columns, coords={"time": ("time", self.times, {"units": "s"})})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -85,11 +86,10 @@ def bound_arms(subject: Subject, motion: Motion) -> Motion:
 
 
 def _strides(result: Result) -> list[tuple[int, int]]:
-    strikes = max(result.gait.strikes.values(), key=len)
-    if len(strikes) < 2:
-        return [(0, len(result.times) - 1)]
-    marks = np.searchsorted(result.times, strikes)
-    return list(zip(marks[:-1].tolist(), marks[1:].tolist(), strict=True))
+    spans: list[tuple[int, int]] = []
+    for strikes in result.gait.strikes.values():
+        spans += pairwise(np.searchsorted(result.times, strikes).tolist())
+    return spans or [(0, len(result.times) - 1)]
 
 
 def _costs(result: Result, spans: list[tuple[int, int]], joints: list[int]) -> Array:
