@@ -14,9 +14,10 @@ MAKEFLAGS += --no-print-directory
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## set up a small environment and show a 300-link pendulum: figures, plot, picture, video in out/
+demo: ## set up a small environment and show a 300-link pendulum and the analysis of a walk in out/
 	@$(SET_UP) demo
 	@$(BIN)/kinetree demo
+	@$(BIN)/kinetree analyze --out $(OUT)/walk
 
 test: ## set up everything and run every check that CI runs
 	@$(SET_UP) test

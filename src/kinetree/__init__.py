@@ -32,8 +32,11 @@ _HOMES = {
     "kinetree.adaptive.quasistatic_relax": ("Equilibrium", "relax"),
 }  # fmt: skip
 _MODULES = {
-    "models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors",
+    "models": "kinetree.model.library",
+    "forces": "kinetree.forces",
+    "errors": "kinetree.errors",
     "soft": "kinetree.soft",
+    "human": "kinetree.human",
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -42,6 +45,7 @@ __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 if TYPE_CHECKING:
     from . import errors as errors
     from . import forces as forces
+    from . import human as human
     from . import soft as soft
     from .adaptive.method import Adaptive as Adaptive
     from .adaptive.quasistatic import Quasistatic as Quasistatic

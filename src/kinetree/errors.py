@@ -60,6 +60,10 @@ class FileFormatError(KinetreeError, ValueError):
         super().__init__(f"{path}: {where}: {message}" if where else f"{path}: {message}")
 
 
+class MarkerError(KinetreeError, ValueError):
+    """Markers that cannot be used: names the label and, where there is one, the frame."""
+
+
 class DivergedError(KinetreeError, ArithmeticError):
     """A simulation that left the finite numbers: carries `time`, `body` and the `trajectory` recorded before."""
 

@@ -18,6 +18,7 @@ TABLES = {
     "crowd": "kinetree.bench.crowd",
     "quasistatics": "kinetree.bench.quasistatics",
     "soft": "kinetree.bench.soft",
+    "human": "kinetree.bench.human",
 }
 
 __all__ = ["TABLES", "Report", "Row", "run"]

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import INTERRUPTED
+from .analyze import analyze
 from .bench import bench
 from .convert import convert
 from .demo import demo
@@ -19,7 +20,7 @@ from .inspect import inspect
 from .simulate import simulate
 from .warmup import warmup
 
-COMMANDS = (demo, simulate, inspect, export, convert, bench, warmup, doctor)
+COMMANDS = (demo, simulate, analyze, inspect, export, convert, bench, warmup, doctor)
 
 
 def command() -> Any:

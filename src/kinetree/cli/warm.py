@@ -36,6 +36,7 @@ def families() -> tuple[Family, ...]:
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
         Family("quasi-statics", _quasistatics, "kernels.quasistatic.advance"),
         Family("soft world", _soft, "kernels.soft_step.run_steps"),
+        Family("human movement", _human, "kernels.pose.follow_frames"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -152,6 +153,13 @@ def _soft() -> None:
     world = World()
     world.add_body("ball", shapes=[Sphere()])
     world.step()
+
+
+def _human() -> None:
+    from ..human.analysis import analyse
+    from ..human.synthetic import synthetic_walk
+
+    analyse(synthetic_walk(seconds=0.5))
 
 
 def _pictures() -> None:

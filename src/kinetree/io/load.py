@@ -16,6 +16,7 @@ from .bvh import read_bvh
 from .chains import float_roots
 from .files import as_text, read_bytes
 from .mjcf import read_mjcf
+from .osim import read_osim
 from .urdf import read_urdf
 from .xmltree import Node, parse_xml
 
@@ -59,6 +60,7 @@ SKELETON = ("scale", "density", "mass", "spherical")
 FORMATS = (
     Format("URDF", ".urdf", _is_xml("robot"), lambda s: read_urdf(s.path, _root(s))),
     Format("MJCF", ".xml, .mjcf", _is_xml("mujoco"), lambda s: read_mjcf(s.path, s.data, _root(s))),
+    Format("OSIM", ".osim", _is_xml("OpenSimDocument"), lambda s: read_osim(s.path, _root(s))),
     Format(
         "ASF", ".asf", lambda s: s.xml is None and s.first_word in (":VERSION", ":NAME", ":UNITS", ":ROOT"),
         lambda s, **options: read_asf(s.path, s.text, **options), SKELETON,
@@ -77,7 +79,7 @@ def _root(source: Source) -> Node:
 
 
 def load(path: str | os.PathLike[str], *, floating: bool = False, strict: bool = False, **options: Any) -> Model:
-    """Load a model from a URDF, MJCF, ASF or BVH file; the content decides which it is, not the suffix.
+    """Load a model from a URDF, MJCF, OSIM, ASF or BVH file; the content decides which it is, not the suffix.
 
     Args:
         path: The file.

@@ -13,9 +13,9 @@ DEEPEST = 499  # MuJoCo's XML reader refuses more; every tree that is walked her
 
 
 class Node:
-    """An element: its tag, attributes, children and line."""
+    """An element: its tag, attributes, text, children and line."""
 
-    __slots__ = ("attrib", "children", "line", "tag")
+    __slots__ = ("attrib", "children", "line", "tag", "text")
 
     def __init__(self, tag: str, attrib: dict[str, str], line: int) -> None:
         """Make an element without children."""
@@ -23,6 +23,7 @@ class Node:
         self.attrib = attrib
         self.children: list[Node] = []
         self.line = line
+        self.text = ""
 
     def find(self, tag: str) -> Node | None:
         """Return the first child with this tag."""
@@ -80,13 +81,16 @@ def parse_xml(path: object, data: bytes) -> Node:
     def end(_: str) -> None:
         open_nodes.pop()
 
+    def text(data: str) -> None:
+        open_nodes[-1].text += data
+
     def refuse(*_: object) -> None:
         raise FileFormatError(
             path, f"line {parser.CurrentLineNumber}",
             "document types and entities (<!DOCTYPE, <!ENTITY) are not read, for safety: remove the declaration",
         )  # fmt: skip
 
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse  # called before anything is expanded
     parser.buffer_text = True
     try:

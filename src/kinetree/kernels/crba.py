@@ -13,6 +13,12 @@ def crba(topology, constants, diagonal, q, v, links, axes, out):
     """Write the mass matrix into `out` (nv, nv), which must hold zeros; `v` only has to have the right length."""
     prepare_links(topology, constants, q, v, links, axes)
     write_axes(topology, links, axes)
+    compose(topology, diagonal, links, axes, out)
+
+
+@kernel
+def compose(topology, diagonal, links, axes, out):
+    """Write the mass matrix of the inertias that stand in `links`, after `write_axes`; these become composite."""
     for i in range(topology.shape[0] - 1, -1, -1):
         at_v = topology[i, at.V]
         end = at_v + topology[i, at.DOF]

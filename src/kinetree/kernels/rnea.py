@@ -16,6 +16,12 @@ def rnea(topology, constants, diagonal, q, v, a, external, body_links, body_pose
     prepare_links(topology, constants, q, v, links, axes)
     write_axes(topology, links, axes)
     subtract_external(external, body_links, body_poses, links)
+    collect_forces(topology, diagonal, a, gravity, links, axes, out)
+
+
+@kernel
+def collect_forces(topology, diagonal, a, gravity, links, axes, out):
+    """Write the joint forces for the accelerations `a`, after `prepare_links`, `write_axes` and external wrenches."""
     push_accelerations(topology, a, gravity, links, axes)
     for i in range(topology.shape[0]):
         row = links[i]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ def model_from_arrays(arrays: dict[str, Any]) -> Model:
         if item.compare:
             text = texts.get(item.name)
             values[item.name] = tuple(text) if isinstance(text, list) else text
-            if text is None:
+            if text is None and PREFIX + item.name not in arrays and item.default_factory is not MISSING:
+                del values[item.name]  # written before there were coordinates
+            elif text is None:
                 values[item.name] = np.array(arrays[PREFIX + item.name])
     return compile_model(Model(**values).description())

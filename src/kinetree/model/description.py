@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from .coordinates import CoordinateMap
 from .joints import Fixed, Joint
 from .numbers import as_number, as_numbers
 from .shapes import Shape, as_pose
@@ -51,6 +52,7 @@ class Description:
     bodies: Sequence[Body]
     name: str = ""
     warnings: tuple[str, ...] = ()
+    coordinates: CoordinateMap | None = None
 
 
 def mass_properties(

@@ -12,6 +12,7 @@ import numpy as np
 from .._late import call
 from ..errors import ArgumentError, unknown_name
 from ..kernels import layout as at
+from .coordinates import CoordinateMap
 from .description import Body, Description
 from .joints import JOINT_KINDS, Joint, Universal
 from .shapes import SHAPE_KINDS, Shape
@@ -78,6 +79,14 @@ class Model:
     """The link that each body is part of, -1 for the world, shape [nbodies]."""
     body_poses_in_link: np.ndarray
     """Rotation (row-major) and position of each body in its link, shape [nbodies, 12]."""
+    coordinate_names: tuple[str, ...] = ()
+    """Names of the coordinates that the joints follow (OpenSim's); empty where a joint is moved by `q` alone."""
+    coordinate_rows: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
+    """Who follows which coordinate by which pieces, as in `kernels/coordinates.py`, shape [ncoordinates + nv, 3]."""
+    coordinate_pieces: np.ndarray = field(default_factory=lambda: np.zeros((0, 10)))
+    """Pieces of the functions that they follow, shape [npieces, 10]."""
+    coordinate_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))
+    """Default, lower and upper limit of each coordinate, and whether it is a rotation, shape [ncoordinates, 4]."""
     _pool: list[Any] = field(default_factory=list, compare=False)
 
     def __post_init__(self) -> None:
@@ -255,7 +264,15 @@ class Model:
                     markers.get(i, {}), self.body_joint_names[i], **columns,
                 )
             )  # fmt: skip
-        return Description(bodies, self.name, self.warnings)
+        return Description(bodies, self.name, self.warnings, self.coordinates)
+
+    @property
+    def coordinates(self) -> CoordinateMap | None:
+        """What moves the joints, where they follow coordinates; None where `q` is all there is."""
+        if not self.coordinate_names:
+            return None
+        tables = (self.coordinate_rows, self.coordinate_pieces, self.coordinate_values)
+        return CoordinateMap.unpack(self.coordinate_names, *tables, self.joint_names)
 
     def subset(self, joints: Sequence[str], q: np.ndarray | None = None) -> Model:
         """Return the model that moves by the named joints only; all others are welded as they stand at `q`."""

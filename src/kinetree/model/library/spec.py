@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import ArgumentError, UnknownNameError
 from ..model import Model
 
-NAMES = ("bicycle_chain", "chain", "crowd", "humanoid", "millipede", "molecule", "pendulum")
+NAMES = ("bicycle_chain", "chain", "crowd", "human48", "humanoid", "millipede", "molecule", "pendulum")
 
 
 def names() -> list[str]:
