@@ -120,7 +120,7 @@ def kernel(function: F) -> F:
 
 def allocating(function: F) -> F:
     """Compile a kernel like `kernel` that may allocate arrays, or return some to Python."""
-    return _declare(function, nogil=True, fastmath=FASTMATH)
+    return _declare(function, nogil=True, fastmath=FASTMATH, _nrt=True)  # unless said, it would be its caller's
 
 
 def exact(function: F) -> F:
