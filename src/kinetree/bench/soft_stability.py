@@ -40,7 +40,7 @@ def springs(*, quick: bool) -> list[Row]:
 
 
 def _net(kp: float, kd: float, *, steps: int) -> float:
-    """Return the largest relative growth of the energy of masses on springs in one step."""
+    """Return the largest growth of the energy of masses on springs in one step, relative to that at the start."""
     rng = np.random.default_rng(1)
     world = World(dt=H, gravity=(0, 0, 0))
     made = [
@@ -57,13 +57,14 @@ def _net(kp: float, kd: float, *, steps: int) -> float:
         )
         for k in range(6)
     ]  # fmt: skip
-    worst, before = -np.inf, np.inf
+    worst, before, start = -np.inf, np.inf, 0.0
     for _ in range(steps):
         gaps = np.array([s.point - s.anchor for s in held])
         now = world.energy()[0] + 0.5 * kp * float((gaps**2).sum())
         rounding = kp * 1e-29  # of positions of the size of a metre
+        start = start or now
         if np.isfinite(before):
-            worst = max(worst, (now - before - rounding) / before)
+            worst = max(worst, (now - before - rounding) / start)
         before = now
         world.step()
     return worst
