@@ -12,7 +12,10 @@ from pathlib import Path
 from ..errors import ArgumentError
 from .core import Progress, Report, Row, run_parts
 
-TABLES = {"human": "kinetree.bench.human", "full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
+TABLES = {
+    "full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive", "soft": "kinetree.bench.soft",
+    "human": "kinetree.bench.human",
+}  # fmt: skip
 
 __all__ = ["TABLES", "Report", "Row", "run"]
 

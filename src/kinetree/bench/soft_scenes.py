@@ -9,26 +9,39 @@ from ..soft import Target, World
 from ..typing import Array
 
 # (name, parent, joint in the world [m], other end of the segment [m], radius [m]); the y axis points ahead
-SEGMENTS: tuple[tuple[str, str | None, tuple[float, float, float], tuple[float, float, float], float], ...] = (
+Segment = tuple[str, str | None, tuple[float, float, float], tuple[float, float, float], float]
+TRUNK: tuple[Segment, ...] = (
     ("pelvis", None, (0, 0, 0.93), (0, 0, 1.03), 0.11),
     ("lower torso", "pelvis", (0, 0, 1.06), (0, 0, 1.18), 0.11),
     ("upper torso", "lower torso", (0, 0, 1.22), (0, 0, 1.40), 0.12),
     ("neck", "upper torso", (0, 0, 1.48), (0, 0, 1.55), 0.05),
     ("head", "neck", (0, 0, 1.58), (0, 0, 1.70), 0.09),
-) + tuple(
-    (f"{side} {name}", parent if parent in ("pelvis", "upper torso") else f"{side} {parent}", (s * a[0], a[1], a[2]), (s * b[0], b[1], b[2]), r)
-    for side, s in (("left", -1), ("right", 1))
-    for name, parent, a, b, r in (
-        ("collar", "upper torso", (0.03, 0, 1.45), (0.15, 0, 1.45), 0.05),
-        ("upper arm", "collar", (0.19, 0, 1.44), (0.19, 0, 1.18), 0.05),
-        ("lower arm", "upper arm", (0.19, 0, 1.13), (0.19, 0, 0.92), 0.04),
-        ("hand", "lower arm", (0.19, 0, 0.87), (0.19, 0, 0.78), 0.03),
-        ("upper leg", "pelvis", (0.09, 0, 0.90), (0.09, 0, 0.55), 0.08),
-        ("lower leg", "upper leg", (0.09, 0, 0.48), (0.09, 0, 0.14), 0.06),
-        ("heel", "lower leg", (0.09, -0.02, 0.08), (0.09, 0.08, 0.04), 0.04),
-        ("toes", "heel", (0.09, 0.12, 0.04), (0.09, 0.18, 0.03), 0.03),
-    )
-)  # fmt: skip
+)
+LIMBS: tuple[Segment, ...] = (
+    ("collar", "upper torso", (0.03, 0, 1.45), (0.15, 0, 1.45), 0.05),
+    ("upper arm", "collar", (0.19, 0, 1.44), (0.19, 0, 1.18), 0.05),
+    ("lower arm", "upper arm", (0.19, 0, 1.13), (0.19, 0, 0.92), 0.04),
+    ("hand", "lower arm", (0.19, 0, 0.87), (0.19, 0, 0.78), 0.03),
+    ("upper leg", "pelvis", (0.09, 0, 0.90), (0.09, 0, 0.55), 0.08),
+    ("lower leg", "upper leg", (0.09, 0, 0.48), (0.09, 0, 0.14), 0.06),
+    ("heel", "lower leg", (0.09, -0.02, 0.08), (0.09, 0.08, 0.04), 0.04),
+    ("toes", "heel", (0.09, 0.12, 0.04), (0.09, 0.18, 0.03), 0.03),
+)
+
+
+def _side(name: str, sign: int) -> list[Segment]:
+    """Return the limbs of one side."""
+    shared = {segment[0] for segment in TRUNK}
+    return [
+        (
+            f"{name} {part}", parent if parent in shared else f"{name} {parent}", (sign * a[0], a[1], a[2]),
+            (sign * b[0], b[1], b[2]), r,
+        )
+        for part, parent, a, b, r in LIMBS
+    ]  # fmt: skip
+
+
+SEGMENTS = (*TRUNK, *_side("left", -1), *_side("right", 1))
 MARKERS = 41
 
 
@@ -83,7 +96,9 @@ def human(
         if parent is not None:
             joint = world.add_joint(f"{parent}-{name}", "ball", body, parent, anchor=a)
             if motors:
-                world.add_motor(f"motor of {name}", joint, erp=0.0, goal_rate=0.5 * rng.normal(size=3), cfm=0.01, limit=limit)
+                world.add_motor(
+                    f"motor of {name}", joint, erp=0.0, goal_rate=0.5 * rng.normal(size=3), cfm=0.01, limit=limit
+                )
     if markers:
         place_markers(world, marker_cfm, rng)
     return world
@@ -132,7 +147,12 @@ def standing_human(
             point = heel.point_in_body((sign * x, y, 0.0))
             world.add_contact(f"{side} sole {k}", heel, point, friction=0.9, cfm=1e-6, margin=0.02)
     residual = world.add_residual(
-        "residual", "pelvis", axes=(True, True, False, False, False, False), stiffness=2000.0, damping=400.0, limit=limit
+        "residual",
+        "pelvis",
+        axes=(True, True, False, False, False, False),
+        stiffness=2000.0,
+        damping=400.0,
+        limit=limit,
     )
     for name, parent, *_ in SEGMENTS:
         if parent is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the kernel whose being cached says it was done."""
+    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was."""
 
     name: str
     use: Callable[[], None]
@@ -34,6 +34,7 @@ def families() -> tuple[Family, ...]:
         Family("simulation", _simulation, "kernels.steppers.advance"),
         Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
+        Family("soft world", _soft, "kernels.soft_step.run_steps"),
         Family("human movement", _human, "kernels.pose.follow_frames"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
@@ -136,6 +137,15 @@ def _human() -> None:
     from ..human.synthetic import synthetic_walk
 
     analyse(synthetic_walk(seconds=0.5))
+
+
+def _soft() -> None:
+    from ..model.shapes import Sphere
+    from ..soft import World
+
+    world = World()
+    world.add_body("ball", shapes=[Sphere()])
+    world.step()
 
 
 def _pictures() -> None:

@@ -1,8 +1,8 @@
 """C3D headers that lie: found here, before the library that reads the file believes them.
 
 A file is three parts of 512-byte blocks: a header, parameters in groups, and frames of points with the samples of
-analog channels (C3D user guide). A count that the file has no room for, or a chain of parameters that leaves its section,
-would make a reader that trusts them hang, or end the process.
+analog channels (C3D user guide). A count that the file has no room for, or a chain of parameters that leaves its
+section, would make a reader that trusts them hang, or end the process.
 """
 
 from __future__ import annotations

@@ -31,9 +31,11 @@ def sinc(x):
 def turn_matrix(q, i, col, out, j, to):
     """Write the rotation matrix of the quaternion q[i, col:col+4] to out[j, to:to+9]."""
     w, x, y, z = q[i, col], q[i, col + 1], q[i, col + 2], q[i, col + 3]
-    out[j, to], out[j, to + 1], out[j, to + 2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
-    out[j, to + 3], out[j, to + 4], out[j, to + 5] = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
-    out[j, to + 6], out[j, to + 7], out[j, to + 8] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    out[j, to], out[j, to + 1] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z)
+    out[j, to + 2], out[j, to + 3] = 2.0 * (x * z + w * y), 2.0 * (x * y + w * z)
+    out[j, to + 4], out[j, to + 5] = 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
+    out[j, to + 6], out[j, to + 7] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x)
+    out[j, to + 8] = 1.0 - 2.0 * (x * x + y * y)
 
 
 @leaf
@@ -101,7 +103,7 @@ def conserving_turn(bodies, i, h, wx, wy, wz, out):
     steps = 1 + int(h * speed / SUBSTEP)
     t = h / steps
     qw, qx, qy, qz = 1.0, 0.0, 0.0, 0.0
-    for step in range(steps):
+    for _ in range(steps):
         ax, ay, az = times(bodies, i, inv, ly * wz - lz * wy, lz * wx - lx * wz, lx * wy - ly * wx)  # w', Euler
         kx, ky, kz = times(bodies, i, I, ax, ay, az)
         bx, by, bz = times(
@@ -121,7 +123,7 @@ def conserving_turn(bodies, i, h, wx, wy, wz, out):
         rx = t * wx + t2 * ax + t3 / 6.0 * bx + t4 * cx - t3 / 12.0 * (ay * wz - az * wy) - t4 * (by * wz - bz * wy)
         ry = t * wy + t2 * ay + t3 / 6.0 * by + t4 * cy - t3 / 12.0 * (az * wx - ax * wz) - t4 * (bz * wx - bx * wz)
         rz = t * wz + t2 * az + t3 / 6.0 * bz + t4 * cz - t3 / 12.0 * (ax * wy - ay * wx) - t4 * (bx * wy - by * wx)
-        for touch in range(1 + TOUCHES):
+        for _ in range(1 + TOUCHES):
             half = 0.5 * math.sqrt(rx * rx + ry * ry + rz * rz)
             s = 0.5 * sinc(half)
             qw, qx, qy, qz = _product(qw, qx, qy, qz, math.cos(half), s * rx, s * ry, s * rz)

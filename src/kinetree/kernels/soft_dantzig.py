@@ -1,6 +1,6 @@
-"""The mixed complementarity problem by Baraff's pivoting, dense: the oracle of the quick solvers, and their last resort.
+"""The mixed complementarity problem by Baraff's pivoting, dense: the quick solvers' oracle, and their last resort.
 
-Rows are taken up one by one. The impulse of the new row grows (or falls) until it meets its curve, while all rows before
+Rows are taken up one by one. The impulse of the new row grows (or falls) until it meets its curve, while all before it
 stay on theirs: those on a slope change their impulses with it, those on a vertical part only their velocities. Where
 one of them comes to the end of its part, it goes over to the next (Baraff 1994; curves of any number of pieces as in
 S1, "Solving with Complementarity Conditions"). Rows without limits come first, and never leave the factorisation.
@@ -153,7 +153,7 @@ def settle_dense(bodies, rows, links, pieces, numbers):
     m = 0
     for bounded in range(2):  # rows without limits first
         for r in range(n_rows):
-            if links[r, at.ON] == 1 and links[r, at.ROLE] != at.NOBODY and is_bounded(rows, links, r) == (bounded == 1):
+            if links[r, at.ON] == 1 and is_bounded(rows, links, r) == (bounded == 1):
                 active[m] = r
                 m += 1
     a, factor = np.zeros((m, m)), np.zeros((m, m))
@@ -308,7 +308,7 @@ def settle_dense(bodies, rows, links, pieces, numbers):
         r = active[x]
         rows[r, at.PUSH] = limit_push(rows, links, r) if links[r, at.SIDE] != 0 else p[x]
     before = math.inf
-    for turn in range(3):
+    for _ in range(3):
         change_velocities(bodies, rows, links)
         worst, scale = row_errors(rows, links)
         numbers[at.RESIDUAL], numbers[at.SCALE] = worst, scale

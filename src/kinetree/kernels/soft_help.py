@@ -42,7 +42,7 @@ def may_help(links, i):
 @kernel
 def lend_help(bodies, rows, links, pieces, numbers, solver):
     """Give the rows that may help what the rows at limits need; returns whether any help changed."""
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, _ = solver
     h = numbers[at.STEP_LENGTH]
     needed = False
     scale = 0.0
@@ -83,7 +83,7 @@ def lend_help(bodies, rows, links, pieces, numbers, solver):
         gap = gap_of(rows, links, j)
         if gap == 0.0:
             continue
-        for turn in range(PASSES):
+        for _ in range(PASSES):
             largest, whole = 0.0, 0.0
             for i in range(rows.shape[0]):
                 if links[i, at.HELPS] == j and may_help(links, i):

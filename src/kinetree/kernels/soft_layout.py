@@ -1,4 +1,4 @@
-"""The packed arrays of the soft-constraint world: one row a body, a constraint, a row of a constraint, a piece of a target.
+"""The packed arrays of the soft-constraint world: one row a body, a constraint, a constraint's row, a target's piece.
 
 Every constraint is a set of *rows*: J v' + beta p = w, with v' the velocities after the step, p = h lambda the impulse
 of the row, beta = cfm / h and w the velocity that the row asks for; lambda stays between two limits. A row may have a
@@ -197,11 +197,15 @@ PIVOTS = 17  # pivots of the dense solver in the last step (result)
 HELPED = 18  # sum of |force| with which rows helped (result)
 SCALE = 19  # largest velocity of a row in the last step (result)
 SWEEPS = 20  # of the iterative solver
+CONE_GAP = 21  # largest difference of a friction limit and mu times the normal force [N] (result)
+BORDERS = 22  # scratch: rows of the border that are in use
 NUMBERS = 24
 
 STRUCTURED = 0
 DANTZIG = 1
 PGS = 2
+
+SWEEP = 26  # columns of the scratch of the iterative solver, as in soft_pgs.py
 
 # --- statuses
 FINE = 0

@@ -1,4 +1,4 @@
-"""The set of the rows that stand at limits, found by solving the unbounded rows and looking whether all are on their curves.
+"""The set of the rows that stand at limits: solve the unbounded rows, and look whether all are on their curves.
 
 The set of the last step is the first guess. While rows are off their curves, those are moved to where they belong, and
 the system is solved again; every row at once, which settles in a few rounds. Where it does not, and every row with
@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from . import soft_layout as at
 from .soft_bodies import times
 from .soft_targets import judge, limit_push, stand
 from .soft_tree import add6, dot6, factor_tree, solve_tree
 
-PLAIN_ROUNDS = 6
-REFINED = 1e-13  # of the largest velocity: residual below which a solution is not refined
+PLAIN_ROUNDS = 2
+REFINED = 5e-13  # of the largest velocity: residual below which a solution is not refined
 REFINEMENTS = 3
+SEARCHES = 40  # most evaluations of a line search
 SLACK = 1e-11  # part of the largest velocity or impulse by which a row may be off its curve
 
 
@@ -130,7 +131,7 @@ def factor_border(rows, links, solver, numbers):
 @kernel
 def solve_rows(rows, links, solver, count, c):
     """Solve for the impulses TRY of all rows on slopes, with `rows[c]` and the momenta of TRY of the others."""
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, gram = solver
     for turn in range(2 if count > 0 else 1):
         for i in range(nodes.shape[0]):
             for k in range(6):
@@ -163,7 +164,7 @@ def solve_rows(rows, links, solver, count, c):
 @kernel
 def solve_set(bodies, rows, links, numbers, solver):
     """Solve for the impulses with the rows on the pieces and at the limits where they are now; returns a status."""
-    tree, members, chosen, nodes, corners, border, responses, gram = solver
+    tree, members, chosen, nodes, corners, border, _, _ = solver
     numbers[at.FACTORS] += 1.0
     status = factor_tree(bodies, rows, links, tree, members, chosen, nodes, corners, numbers)
     if status != at.FINE:
@@ -180,30 +181,46 @@ def solve_set(bodies, rows, links, numbers, solver):
                 rows[r, at.TRY] = limit_push(rows, links, r)
     solve_rows(rows, links, solver, count, at.STEP)
     for r in range(rows.shape[0]):
-        rows[r, at.PUSH] = rows[r, at.TRY] if links[r, at.ON] == 1 and links[r, at.ROLE] != at.NOBODY else 0.0
-    before = math.inf
-    for turn in range(1 + REFINEMENTS):
-        change_velocities(bodies, rows, links)
-        worst, scale = row_errors(rows, links)
-        numbers[at.RESIDUAL] = worst
-        numbers[at.SCALE] = scale
-        if not worst < math.inf:
-            numbers[at.PLACE] = -1.0
-            return at.NOT_FINITE
-        if worst <= REFINED * scale or worst > 0.5 * before or turn == REFINEMENTS:
-            break
-        before = worst
-        for r in range(rows.shape[0]):
-            if links[r, at.SIDE] != 0:
-                rows[r, at.TRY] = 0.0
-        solve_rows(rows, links, solver, count, at.ERROR)
-        for r in range(rows.shape[0]):
-            if links[r, at.ON] == 1 and links[r, at.SIDE] == 0 and links[r, at.ROLE] != at.NOBODY:
-                rows[r, at.PUSH] += rows[r, at.TRY]
+        rows[r, at.PUSH] = rows[r, at.TRY] if links[r, at.ON] == 1 else 0.0
+    change_velocities(bodies, rows, links)
+    worst, scale = row_errors(rows, links)
+    numbers[at.RESIDUAL], numbers[at.SCALE], numbers[at.BORDERS] = worst, scale, count
+    if not worst < math.inf:
+        numbers[at.PLACE] = -1.0
+        return at.NOT_FINITE
     return at.FINE
 
 
 @kernel
+def refine(bodies, rows, links, numbers, solver):
+    """Solve again for what rounding has left of the rows, with the factors of `solve_set`."""
+    for _ in range(REFINEMENTS):
+        before = numbers[at.RESIDUAL]
+        if before <= REFINED * numbers[at.SCALE]:
+            break
+        for r in range(rows.shape[0]):
+            rows[r, at.OLD_PUSH] = rows[r, at.PUSH]
+            if links[r, at.SIDE] != 0:
+                rows[r, at.TRY] = 0.0
+        solve_rows(rows, links, solver, int(numbers[at.BORDERS]), at.ERROR)
+        for r in range(rows.shape[0]):
+            if links[r, at.ON] == 1 and links[r, at.SIDE] == 0:
+                rows[r, at.PUSH] += rows[r, at.TRY]
+        change_velocities(bodies, rows, links)
+        worst, _ = row_errors(rows, links)
+        numbers[at.RESIDUAL] = worst
+        if not worst < before:  # no better: as it was
+            for r in range(rows.shape[0]):
+                rows[r, at.PUSH] = rows[r, at.OLD_PUSH]
+            change_velocities(bodies, rows, links)
+            worst, _ = row_errors(rows, links)
+            numbers[at.RESIDUAL] = worst
+            break
+        if worst > 0.25 * before:  # what rounding leaves
+            break
+
+
+@leaf
 def is_bounded(rows, links, r):
     """Say whether a row has a limit, or more than one piece."""
     return links[r, at.ON] == 1 and (
@@ -213,41 +230,49 @@ def is_bounded(rows, links, r):
 
 @kernel
 def slope_along(rows, links, pieces, t):
-    """Return the derivative of f at the part t of the way from OLD to the last solution, and put rows where they are.
+    """Return df/dt and its derivative at the part t of the way from OLD to the last solution; rows go where they are.
 
     The impulses of both ends carry the momentum: what is left of the derivative are the rows off their curves.
     """
-    s = 0.0
+    s, bend = 0.0, 0.0
     for r in range(rows.shape[0]):
         if is_bounded(rows, links, r):
             dy = rows[r, at.SPEED] - rows[r, at.OLD_SPEED]
+            dp = rows[r, at.PUSH] - rows[r, at.OLD_PUSH]
             if dy != 0.0:
-                p = rows[r, at.OLD_PUSH] + t * (rows[r, at.PUSH] - rows[r, at.OLD_PUSH])
+                p = rows[r, at.OLD_PUSH] + t * dp
                 s += (p - stand(rows, links, pieces, r, rows[r, at.OLD_SPEED] + t * dy)) * dy
-    return s
+                bend += dp * dy
+                if links[r, at.SIDE] == 0:
+                    bend += dy * dy / rows[r, at.BETA]
+    return s, bend
 
 
 @kernel
 def search_line(rows, links, pieces):
-    """Move OLD to the minimum of f on the way to the last solution, and put every row where it is there."""
-    low, high = 0.0, 1.0
-    if slope_along(rows, links, pieces, 1.0) > 0.0:
-        for turn in range(60):
-            t = 0.5 * (low + high)
-            if slope_along(rows, links, pieces, t) > 0.0:
-                high = t
-            else:
-                low = t
-            if high - low < 1e-12:
-                break
-    else:
-        low = 1.0
-    slope_along(rows, links, pieces, low)
+    """Move OLD to the minimum of f on the way to the last solution, and put every row where it is there.
+
+    df/dt is piecewise linear and grows: Newton's method ends on the piece with the root; bisection guards it.
+    """
+    low, high, t = 0.0, 1.0, 1.0
+    for turn in range(SEARCHES):
+        s, bend = slope_along(rows, links, pieces, t)
+        if s > 0.0:
+            high = t
+        else:
+            low = t
+        if (turn == 0 and s <= 0.0) or high - low < 1e-12:
+            break
+        guess = t - s / bend if bend > 0.0 else -1.0
+        t_new = guess if low < guess < high else 0.5 * (low + high)
+        if abs(t_new - t) < 1e-12:
+            break
+        t = t_new
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 1:
-            rows[r, at.OLD_PUSH] += low * (rows[r, at.PUSH] - rows[r, at.OLD_PUSH])
-            rows[r, at.OLD_SPEED] += low * (rows[r, at.SPEED] - rows[r, at.OLD_SPEED])
-    return low
+            rows[r, at.OLD_PUSH] += t * (rows[r, at.PUSH] - rows[r, at.OLD_PUSH])
+            rows[r, at.OLD_SPEED] += t * (rows[r, at.SPEED] - rows[r, at.OLD_SPEED])
+    return t
 
 
 @kernel
@@ -255,13 +280,12 @@ def settle_set(bodies, rows, links, pieces, numbers, solver):
     """Find the set of rows at limits and the impulses; returns a status."""
     soft = True
     for r in range(rows.shape[0]):
-        if is_bounded(rows, links, r):
-            if links[r, at.SIDE] < 0 and rows[r, at.LOWER] == -math.inf:
-                links[r, at.SIDE] = 0
-            if links[r, at.SIDE] > 0 and rows[r, at.UPPER] == math.inf:
-                links[r, at.SIDE] = 0
-            if rows[r, at.BETA] <= 0.0:
-                soft = False
+        if links[r, at.SIDE] < 0 and rows[r, at.LOWER] == -math.inf:
+            links[r, at.SIDE] = 0
+        if links[r, at.SIDE] > 0 and rows[r, at.UPPER] == math.inf:
+            links[r, at.SIDE] = 0
+        if is_bounded(rows, links, r) and rows[r, at.BETA] <= 0.0:
+            soft = False
     rounds = int(numbers[at.ITERATIONS])
     for turn in range(rounds):
         status = solve_set(bodies, rows, links, numbers, solver)
@@ -274,9 +298,12 @@ def settle_set(bodies, rows, links, pieces, numbers, solver):
         right = True
         for r in range(rows.shape[0]):
             if is_bounded(rows, links, r):
+                if links[r, at.SIDE] == 0 and rows[r, at.LOWER] <= rows[r, at.PUSH] <= rows[r, at.UPPER]:
+                    continue
                 if not judge(rows, links, pieces, r, SLACK * push_scale, SLACK * speed_scale):
                     right = False
         if right:
+            refine(bodies, rows, links, numbers, solver)
             return at.FINE
         if turn >= PLAIN_ROUNDS:
             if not soft:

@@ -61,7 +61,8 @@ def rotation_vector(m, col):
         return scale * x, scale * y, scale * z
     if c > 0.0:
         return x, y, z
-    # half a turn: the axis is the largest column of m + 1
+    # about half a turn: the axis is the largest column of m + 1, and the antisymmetric part gives the sense
+    sx, sy, sz = x, y, z
     xx, yy, zz = m[col] + 1.0, m[col + 4] + 1.0, m[col + 8] + 1.0
     if xx >= yy and xx >= zz:
         x, y, z = xx, m[col + 3], m[col + 6]
@@ -69,7 +70,9 @@ def rotation_vector(m, col):
         x, y, z = m[col + 1], yy, m[col + 7]
     else:
         x, y, z = m[col + 2], m[col + 5], zz
-    scale = math.pi / math.sqrt(x * x + y * y + z * z)
+    scale = math.atan2(s, c) / math.sqrt(x * x + y * y + z * z)
+    if x * sx + y * sy + z * sz < 0.0:
+        scale = -scale
     return scale * x, scale * y, scale * z
 
 

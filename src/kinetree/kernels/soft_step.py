@@ -7,13 +7,14 @@ import math
 from .._jit import kernel
 from . import soft_layout as at
 from .soft_bodies import prepare_bodies, rotated, settle_bodies, times
+from .soft_cones import cone_gap, find_limits, follow_normals
 from .soft_contact import contact_rows
 from .soft_dantzig import settle_dense
 from .soft_help import lend_help
 from .soft_newton import settle_set
 from .soft_pgs import settle_sweeps
 from .soft_rows import angle_rows, place_frames, simple_rows, vector_rows
-from .soft_targets import set_cone, shape_row
+from .soft_targets import shape_plain, shape_row
 from .soft_tree import dot6
 
 HELPS = 3  # rounds of help in a step
@@ -26,9 +27,10 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
     h = numbers[at.STEP_LENGTH]
     for j in range(joints.shape[0]):
         kind, r = joints[j, at.KIND], joints[j, at.FIRST]
+        here = joints[j, at.ENABLED] if links[r, at.ROLE] != at.NOBODY else 0
         for k in range(joints[j, at.COUNT]):
-            links[r + k, at.ON] = links[r + k, at.WANTED] * joints[j, at.ENABLED]
-        if joints[j, at.ENABLED] == 0:
+            links[r + k, at.ON] = links[r + k, at.WANTED] * here
+        if here == 0:
             continue
         place_frames(state, bodies, joints, frames, j, scratch)
         if kind == at.CONTACT:
@@ -39,12 +41,16 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
             vector_rows(joints, frames, rows, j, scratch)
         else:
             simple_rows(joints, frames, rows, j, scratch)
+    per_step = 1.0 / h
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 0:
             rows[r, at.PUSH] = 0.0
             continue
-        rows[r, at.HELP] = 0.0
-        shape_row(rows, links, pieces, r, h)
+        if links[r, at.TARGET] < 0:
+            shape_plain(rows, links, r, h, per_step)
+        else:
+            rows[r, at.HELP] = 0.0
+            shape_row(rows, links, pieces, r, h)
         j = links[r, at.OWNER]
         a, b = joints[j, at.A], joints[j, at.B]
         got = dot6(bodies, a, at.FREE, rows, r, at.JA)
@@ -59,6 +65,7 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
 def find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
     """Find all impulses, with the help that rows lend each other. Returns a status."""
     numbers[at.FACTORS], numbers[at.ROUNDS], numbers[at.PIVOTS], numbers[at.HELPED] = 0.0, 0.0, 0.0, 0.0
+    numbers[at.CONE_GAP] = 0.0
     status = on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
     helpers = False
     for r in range(rows.shape[0]):
@@ -66,7 +73,7 @@ def find_impulses(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
             helpers = True
     if not helpers:
         return status
-    for turn in range(HELPS):
+    for _ in range(HELPS):
         if status != at.FINE or not lend_help(bodies, rows, links, pieces, numbers, solver):
             break
         status = on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps)
@@ -83,13 +90,13 @@ def on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
     """
     method = int(numbers[at.SOLVER])
     if method == at.PGS:
-        inverse, blocks = sweeps
-        return settle_sweeps(bodies, joints, rows, links, pieces, inverse, blocks, numbers)
+        return settle_sweeps(bodies, joints, rows, links, pieces, sweeps, numbers)
     cones = False
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 1 and links[r, at.NORMAL] >= 0:
             cones = True
-            set_cone(rows, links, r)
+    if cones:
+        follow_normals(rows, links)
     for turn in range(int(numbers[at.CONES])):
         numbers[at.ROUNDS] += 1.0
         status = at.UNSETTLED
@@ -99,18 +106,13 @@ def on_cones(bodies, joints, rows, links, pieces, numbers, solver, sweeps):
             status = settle_dense(bodies, rows, links, pieces, numbers)
         if status != at.FINE or not cones:
             return status
-        worst, scale = 0.0, 0.0
-        for r in range(rows.shape[0]):
-            if links[r, at.ON] == 1:
-                scale = max(scale, abs(rows[r, at.PUSH]))
-                if links[r, at.NORMAL] >= 0:
-                    before = rows[r, at.UPPER]
-                    change = set_cone(rows, links, r)
-                    # a limit matters where the row stands at it, or would be beyond the new one
-                    if links[r, at.SIDE] != 0 or abs(rows[r, at.PUSH]) > min(before, rows[r, at.UPPER]):
-                        worst = max(worst, change)
+        worst, scale = cone_gap(rows, links)
+        numbers[at.CONE_GAP] = worst / numbers[at.STEP_LENGTH]
         if worst <= CONE * scale:
             return at.FINE
+        # Newton's method, and plain following in every third round: where sets alternate it leads elsewhere
+        if turn % 3 == 2 or not find_limits(bodies, rows, links, numbers, solver):
+            follow_normals(rows, links)
     return at.FINE
 
 
@@ -232,7 +234,7 @@ def run_steps(
     After each frame the state and the forces of all rows are written out (where the arrays are that long). Returns
     (status, frames done).
     """
-    state, bodies, joints, frames, rows, links, pieces, numbers = tables
+    state, bodies, joints, frames, rows, _, _, numbers = tables
     for frame in range(steps):
         if drive_at.shape[0] > 0:
             follow_drives(
@@ -243,7 +245,7 @@ def run_steps(
             for i in range(state.shape[0]):
                 for k in range(6):
                     bodies[i, at.WRENCH + k] = wrenches[frame, i, k]
-        for sub in range(substeps):
+        for _ in range(substeps):
             status = one_step(tables, solver, sweeps, scratch)
             if status != at.FINE:
                 return status, frame

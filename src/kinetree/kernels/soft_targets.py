@@ -1,7 +1,7 @@
 """A row as a target manifold: a falling, piecewise linear curve of velocity over impulse (Liu, Cooper, Ballard, S1).
 
-On a piece y = w - beta p, with the impulse p between two limits; where a piece ends, a vertical part follows, on which p
-stays and y is free until the next piece begins. A plain row is one piece between its limits of force. A dead zone has
+On a piece y = w - beta p, with the impulse p between two limits; where a piece ends, a vertical part follows, on which
+p stays and y is free until the next piece begins. A plain row is one piece between its limits of force. A dead zone has
 two, and the vertical part between them is the range in which the row does nothing. Springs whose stiffness depends on
 the displacement have a piece for each stiffness: with x' = phi + h y the displacement after the step,
 
@@ -27,19 +27,22 @@ def load_piece(rows, links, pieces, r, k):
     links[r, at.PIECE] = k
 
 
+@leaf
+def shape_plain(rows, links, r, h, per_step):
+    """Write the one piece of a plain row, or of a contact's normal row."""
+    phi = rows[r, at.PHI]
+    erp = 1.0 if links[r, at.SHAPE] == at.GAP and phi > 0.0 else rows[r, at.ERP]
+    rows[r, at.W], rows[r, at.BETA] = rows[r, at.RATE] - erp * phi * per_step, rows[r, at.CFM] * per_step
+    if links[r, at.NORMAL] < 0:
+        rows[r, at.LOWER], rows[r, at.UPPER] = h * rows[r, at.LO], h * rows[r, at.HI]
+
+
 @kernel
 def shape_row(rows, links, pieces, r, h):
-    """Write the pieces of a row for this step, and put it on the one that it was on."""
+    """Write the pieces of a row with a target for this step, and put it on the one that it was on."""
     phi, rate, beta = rows[r, at.PHI], rows[r, at.RATE], rows[r, at.CFM] / h
     lower, upper = h * rows[r, at.LO], h * rows[r, at.HI]
-    shape = links[r, at.SHAPE]
-    if shape <= at.GAP:
-        erp = 1.0 if shape == at.GAP and phi > 0.0 else rows[r, at.ERP]
-        rows[r, at.W], rows[r, at.BETA] = rate - erp * phi / h, beta
-        if links[r, at.NORMAL] < 0:
-            rows[r, at.LOWER], rows[r, at.UPPER] = lower, upper
-        return
-    t = links[r, at.TARGET]
+    shape, t = links[r, at.SHAPE], links[r, at.TARGET]
     if shape == at.DEADZONE:
         push = h * rows[r, at.HELP]
         for k in range(2):
@@ -53,7 +56,8 @@ def shape_row(rows, links, pieces, r, h):
     else:
         damp = rows[r, at.DAMP]
         for k in range(links[r, at.PIECES_OF]):
-            x1, f1, x2, f2 = pieces[t + k, at.P_X1], pieces[t + k, at.P_F1], pieces[t + k, at.P_X2], pieces[t + k, at.P_F2]
+            x1, f1 = pieces[t + k, at.P_X1], pieces[t + k, at.P_F1]
+            x2, f2 = pieces[t + k, at.P_X2], pieces[t + k, at.P_F2]
             stiff = pieces[t + k, at.P_K]
             # the finite end of the piece gives its line
             x, f = (x1, f1) if math.isfinite(x1) else (x2, f2)

@@ -47,7 +47,7 @@ def add_square(nodes, i, rows, r, c, s):
 
 @kernel
 def factor_tree(bodies, rows, links, tree, members, chosen, nodes, corners, numbers):
-    """Factor the system of all rows that are on the slope of a piece; returns a status, PLACE is the row that failed."""
+    """Factor the system of all rows that are on the slope of a piece; returns a status (PLACE: the row that failed)."""
     for i in range(bodies.shape[0]):
         if bodies[i, at.INVERSE_MASS] == 0.0:
             continue

@@ -8,6 +8,6 @@ from .targets import Target
 from .world import World
 
 __all__ = [
-    "Body", "Comparison", "Constraint", "Recording", "Target", "World", "compare", "from_model", "joint_gaps", "model_state",
-    "put_model_state",
+    "Body", "Comparison", "Constraint", "Recording", "Target", "World", "compare", "from_model", "joint_gaps",
+    "model_state", "put_model_state",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A constraint of a soft-constraint world, as the user sees it: its rows, their softness and limits, and their forces."""
+"""A constraint of a soft-constraint world, as the user sees it: its rows, their softness, limits and forces."""
 
 from __future__ import annotations
 
@@ -229,9 +229,9 @@ class Constraint:
     def wrench(self, on: str = "child", *, frame: str = "world", about: str = "center") -> Array:
         """Return [torque; force] of the constraint on its child or parent in the last step, and in whose axes.
 
-        `on` is "child" or "parent"; `frame` "world", "child" or "parent"; the torque is about the "center" of mass of the
-        body acted on, or about the "anchor" of the constraint on it. Positions are those before the step for a
-        force that was computed there; the axes are those of now.
+        `on` is "child" or "parent"; `frame` "world", "child" or "parent"; the torque is about the "center" of mass of
+        the body acted on, or about the "anchor" of the constraint on it. Places and axes are those before the step,
+        where the force was found.
         """
         if on not in ("child", "parent") or frame not in ("world", "child", "parent"):
             raise ArgumentError(f"on={on!r}, frame={frame!r}: use 'child' or 'parent', and 'world' or one of these")
@@ -241,7 +241,11 @@ class Constraint:
         columns = slice(0, 6) if on == "child" else slice(6, 12)
         total = self._rows[:, at.FORCE] @ self._rows[:, columns]
         if about == "anchor":
-            arm = self._frame[at.ANCHOR_A : at.ANCHOR_A + 3] if on == "child" else self._frame[at.ANCHOR_B : at.ANCHOR_B + 3]
+            arm = (
+                self._frame[at.ANCHOR_A : at.ANCHOR_A + 3]
+                if on == "child"
+                else self._frame[at.ANCHOR_B : at.ANCHOR_B + 3]
+            )
             body = self.child if on == "child" else self.parent
             turn = np.eye(3) if body is None else self._rotation_then(body)
             total[:3] -= np.cross(turn @ arm, total[3:])

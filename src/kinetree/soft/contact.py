@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ground:
-    """A plane that shapes touch: friction (coefficient, or a force that does not depend on the normal one) and softness."""
+    """A plane that shapes touch: friction (coefficient, or a force whatever the normal one) and softness."""
 
     name: str
     plane: Plane
@@ -34,9 +34,13 @@ class Ground:
     def __post_init__(self) -> None:
         """Refuse friction that pulls."""
         if not 0 <= self.friction < np.inf:
-            raise ArgumentError(f"the friction of {self.name!r} is {self.friction!r}: it must be finite and not negative")
+            raise ArgumentError(
+                f"the friction of {self.name!r} is {self.friction!r}: it must be finite and not negative"
+            )
         if self.friction_force is not None and not self.friction_force >= 0:
-            raise ArgumentError(f"the friction force of {self.name!r} is {self.friction_force!r}: it must not be negative")
+            raise ArgumentError(
+                f"the friction force of {self.name!r} is {self.friction_force!r}: it must not be negative"
+            )
         if not 0 <= self.margin < np.inf:
             raise ArgumentError(f"the margin of {self.name!r} is {self.margin!r}: it must be finite and not negative")
 

@@ -31,7 +31,9 @@ def mechanical(tables: Tables) -> tuple[float, float]:
     """Return kinetic energy and the potential energy of gravity [J]; kinematic bodies have none."""
     state, mass = tables["state"], tables["bodies"][:, at.MASS]
     v = state[:, at.VELOCITY :]
-    kinetic = 0.5 * float(mass @ (v * v).sum(1)) + 0.5 * float((spins(tables) * state[:, at.OMEGA : at.OMEGA + 3]).sum())
+    kinetic = 0.5 * float(mass @ (v * v).sum(1)) + 0.5 * float(
+        (spins(tables) * state[:, at.OMEGA : at.OMEGA + 3]).sum()
+    )
     gravity = tables.numbers[at.GRAVITY : at.GRAVITY + 3]
     return kinetic, -float(mass @ (state[:, :3] @ gravity))
 

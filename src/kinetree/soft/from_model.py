@@ -44,15 +44,17 @@ def from_model(
     """Return a world with the same bodies and joints, at the configuration `q` (None: neutral) with the velocities `v`.
 
     Bodies and joints keep their names; a free joint is none. Bodies that are welded together are one, as in the model's
-    links, and answer to all their names; what is welded to the world is part of it. Springs and dampers of joints become
-    motors "JOINT/spring" with the same implicit springs (`springs`), limits become "JOINT/range" (`ranges`), markers stay
-    with the model. Armature and dry friction have no place in maximal coordinates: a model with armature is refused.
+    links, and answer to all their names; what is welded to the world is part of it. Springs and dampers of joints
+    become motors "JOINT/spring" with the same implicit springs (`springs`), limits become "JOINT/range" (`ranges`),
+    markers stay with the model. Dry friction is left out; armature has no place in maximal coordinates, and a model
+    that has it is refused.
     """
     if (model.dofs[:, model_at.ARMATURE] != 0).any():
         k = int(np.flatnonzero(model.dofs[:, model_at.ARMATURE])[0])
         body = int(np.searchsorted(model.v_starts, k, side="right")) - 1
         raise ModelError(
-            f"joint {model.body_joint_names[body]!r} has armature, which has no place in maximal coordinates: set it to 0"
+            f"joint {model.body_joint_names[body]!r} has armature, which has no place in maximal coordinates: set "
+            f"it to 0"
         )
     at_q = model.neutral() if q is None else as_array(q, (model.nq,), "q")
     at_v = np.zeros(model.nv) if v is None else as_array(v, (model.nv,), "v")
@@ -107,7 +109,8 @@ def _together(model: Model, group: list[int], body: int, rest: Array) -> tuple[f
         inertia += own + mass * (d @ d * np.eye(3) - np.outer(d, d))
     if not np.linalg.eigvalsh(inertia).min() > 0:
         raise ModelError(
-            f"body {model.names[body]!r} has no inertia about some axis: in maximal coordinates every moving body needs it"
+            f"body {model.names[body]!r} has no inertia about some axis: in maximal coordinates every moving body "
+            f"needs it"
         )
     return total, com, inertia
 
@@ -142,7 +145,9 @@ def _add_joint(
     stiffness, damping = dofs[:, model_at.STIFFNESS], dofs[:, model_at.DAMPING]
     if springs and (stiffness.any() or damping.any()):
         if kind not in ("revolute", "prismatic", "universal", "spherical"):
-            raise ModelError(f"joint {name!r} is {kind} and has a spring or damper: only with springs=False is it a world")
+            raise ModelError(
+                f"joint {name!r} is {kind} and has a spring or damper: only with springs=False is it a world"
+            )
         if kind == "spherical" and not (np.ptp(stiffness) == 0 and np.ptp(damping) == 0):
             raise ModelError(f"the springs of the spherical joint {name!r} differ by axis: only with springs=False")
         goal = None if kind == "spherical" else dofs[:, model_at.REST]
@@ -190,15 +195,14 @@ def model_state(world: World, model: Model) -> tuple[Array, Array]:
         origin = np.zeros(3) if carrier < 0 else placed[carrier].position
         drift = body.velocity[3:] - twist[3:] - np.cross(twist[:3], body.position - origin)
         inner_turn, shift = turn.T @ body.rotation, turn.T @ (body.position - place)
-        q[model.q_starts[number] : model.q_starts[number + 1]], v[model.v_starts[number] : model.v_starts[number + 1]] = (
-            _coordinates(kind, model.joint_axes[number], inner_turn, shift, turn.T @ spin, turn.T @ drift)
-        )
+        (
+            q[model.q_starts[number] : model.q_starts[number + 1]],
+            v[model.v_starts[number] : model.v_starts[number + 1]],
+        ) = _coordinates(kind, model.joint_axes[number], inner_turn, shift, turn.T @ spin, turn.T @ drift)
     return q, v
 
 
-def _coordinates(
-    kind: str, axes: Array, turn: Array, shift: Array, spin: Array, drift: Array
-) -> tuple[Array | list[float], Array | list[float]]:
+def _coordinates(kind: str, axes: Array, turn: Array, shift: Array, spin: Array, drift: Array) -> tuple[Any, Any]:
     """Return q and v of a joint from the motion of its body in the joint's fixed frame."""
     if kind in ("revolute", "helical"):
         base = rotation_of_z(axes[:3])
@@ -270,14 +274,14 @@ def compare(
     count = as_number(seconds, "seconds") / frames / dt
     steps = round(count)
     if steps < 1 or abs(count - steps) > 1e-6:
-        raise ArgumentError(f"{seconds:g} s in {frames} frames are {count:g} steps of {dt:g} s each: make it a whole number")
+        raise ArgumentError(
+            f"{seconds:g} s in {frames} frames are {count:g} steps of {dt:g} s each: make it a whole number"
+        )
     world = from_model(model, q, v, dt=dt, **options)
     springs = options.get("springs", True)
     if not springs and model.dofs[:, [model_at.STIFFNESS, model_at.DAMPING]].any():
         raise ArgumentError("the model's own springs and dampers would act in one engine only: leave springs=True")
-    simulation = call(
-        "kinetree.simulation:Simulation", model, q, v, dt=dt, gravity=world.gravity, integrator="rk4"
-    )
+    simulation = call("kinetree.simulation:Simulation", model, q, v, dt=dt, gravity=world.gravity, integrator="rk4")
     owners = carriers(model)
     numbers = [k for k, owner in enumerate(owners) if owner == k]
     bodies = [world.body(model.names[k]) for k in numbers]

@@ -196,9 +196,7 @@ def add_angles(
         kind, title = at.VECTOR, f"vector {title}"
     frame = world.tables["frames"][joint.index].copy()
     frame[at.RATE_B : at.RATE_B + 3] = 0
-    motor = add_rows(
-        world, name, title, kind, option, joint.child, joint.parent, frame, count, soft, limits, target
-    )
+    motor = add_rows(world, name, title, kind, option, joint.child, joint.parent, frame, count, soft, limits, target)
     if goal is None:
         # the pose at which the joint was made: its frames coincide there
         goal = [1.0, 0.0, 0.0, 0.0] if kind == at.VECTOR else np.zeros(count)
@@ -214,4 +212,3 @@ def _rotation(value: Any, what: str) -> Array:
     if array.shape != (3, 3) or not np.abs(array @ array.T - np.eye(3)).max() < 1e-6:
         raise ArgumentError(f"{what} is {value!r}: give a rotation matrix or a unit quaternion")
     return array
-

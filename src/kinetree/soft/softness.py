@@ -1,4 +1,4 @@
-"""How hard a row is: error reduction and constraint force mixing, or the stiffness and damping of the same implicit spring.
+"""How hard a row is: error reduction and constraint force mixing, or stiffness and damping of the same implicit spring.
 
     erp = h kp / (h kp + kd)        cfm = 1 / (h kp + kd)
 
@@ -36,7 +36,7 @@ def softness(
     stiffness: Any,
     damping: Any,
     defaults: tuple[float, float],
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Any]:
     """Return (erp, cfm, whether the row is there at all) of `count` rows.
 
     A spring without stiffness and damping is no row. Either pair may be given, not both.
@@ -47,10 +47,14 @@ def softness(
         kp = as_rows(0.0 if stiffness is None else stiffness, count, f"the stiffness of {what}")
         kd = as_rows(0.0 if damping is None else damping, count, f"the damping of {what}")
         if (kp < 0).any() or (kd < 0).any():
-            raise ArgumentError(f"{what} has a negative stiffness or damping: a spring that pushes away is no constraint")
+            raise ArgumentError(
+                f"{what} has a negative stiffness or damping: a spring that pushes away is no constraint"
+            )
+        if (np.isinf(kp) & np.isinf(kd)).any():
+            raise ArgumentError(f"{what} has infinite stiffness and infinite damping: one of them decides what it does")
         there = (kp > 0) | (kd > 0)
         whole = np.where(there, dt * kp + kd, 1.0)
-        part = np.divide(dt * kp, whole, out=np.ones(count), where=np.isfinite(whole))
+        part = np.divide(dt * kp, whole, out=np.where(np.isinf(kp), 1.0, 0.0), where=np.isfinite(whole))
         return np.where(there, part, 0.0), np.where(there, 1.0 / whole, 0.0), there
     e = as_rows(defaults[0] if erp is None else erp, count, f"the erp of {what}")
     c = as_rows(defaults[1] if cfm is None else cfm, count, f"the cfm of {what}")
@@ -77,5 +81,5 @@ def check_limits(lo: Array, hi: Array, what: str) -> None:
     if (lo > 0).any() or (hi < 0).any():
         k = int(np.flatnonzero((lo > 0) | (hi < 0))[0])
         raise ArgumentError(
-            f"row {k} of {what} has limits {lo[k]:g} to {hi[k]:g} without 0: a row that must push is a force; apply that"
+            f"row {k} of {what} has limits {lo[k]:g} to {hi[k]:g} without 0: what must push is a force; apply it"
         )

@@ -63,13 +63,23 @@ def run_world(
     states = np.zeros((frames if record else 0, n, at.STATE))
     forces = np.zeros((frames if record else 0, m))
     start = world.time
-    status, done = run_steps(
-        arrays, solver, tables.sweeps(), tables.scratch, drive_at, drive_values, pushes, frames, substeps, states, forces
+    status, _ = run_steps(
+        arrays,
+        solver,
+        tables.sweeps(),
+        tables.scratch,
+        drive_at,
+        drive_values,
+        pushes,
+        frames,
+        substeps,
+        states,
+        forces,
     )
     tables["bodies"][:, at.WRENCH : at.WRENCH + 6] = 0.0
     if status != at.FINE:
         raise_status(world, int(status))
-    times = start + world.dt * substeps * np.arange(1, len(states) + 1)
+    times: Array = np.array([start + world.dt * substeps * k for k in range(1, len(states) + 1)])
     return Recording(world, times, states, forces)
 
 
@@ -81,24 +91,27 @@ def _drives(world: World, frames: int, goals: Mapping[Constraint, Any], markers:
         array = np.asarray(markers, dtype=float)
         if array.shape != (frames, count, 3) or np.isinf(array).any():
             raise ArgumentError(f"markers has shape {array.shape}: give finite numbers or NaN, ({frames}, {count}, 3)")
-        array = np.where(np.isnan(array).any(axis=2, keepdims=True), np.nan, array)
-        for k, marker in enumerate(world.markers):
-            places += [(marker.index, -1 - axis) for axis in range(3)]
-            values.append(array[:, k])
+        if np.isnan(array).any():
+            array = np.where(np.isnan(array).any(axis=2, keepdims=True), np.nan, array)
+        places += [(marker.index, -1 - axis) for marker in world.markers for axis in range(3)]
+        values.append(array.reshape(frames, 3 * count))
     for constraint, given in goals.items():
         size = constraint._goal_size
         array = np.asarray(given, dtype=float)
         if array.shape == (frames,):
             array = array[:, None]
         if array.shape != (frames, size) or not np.isfinite(array).all():
-            raise ArgumentError(f"the goals of {constraint.name!r} have shape {array.shape}: give ({frames}, {size}), finite")
+            raise ArgumentError(
+                f"the goals of {constraint.name!r} have shape {array.shape}: give ({frames}, {size}), finite"
+            )
         if constraint.kind == "vector motor":
             array = array / np.linalg.norm(array, axis=1, keepdims=True)
         places += [(constraint.index, at.GOAL + k) for k in range(size)]
         values.append(array)
     if not places:
         return np.zeros((0, 2), dtype=np.int64), np.zeros((1, 0))
-    return np.array(places, dtype=np.int64), np.ascontiguousarray(np.concatenate(values, axis=1))
+    table = values[0] if len(values) == 1 else np.concatenate(values, axis=1)
+    return np.array(places, dtype=np.int64), np.ascontiguousarray(table)
 
 
 def row_name(world: World, row: int) -> str:
@@ -121,7 +134,7 @@ def raise_status(world: World, status: int) -> None:
         names = [body.name for body in world.bodies]
         body = names[place] if 0 <= place < len(names) else names[_worst_body(world)]
         raise DivergedError(
-            world.time, body, f"{when} the velocity of body {body!r} is not finite: check masses, forces and wrenches, and "
+            world.time, body, f"{when} the velocity of body {body!r} is not finite: check masses, forces, wrenches and "
             f"goals. The state is as it was",
         )  # fmt: skip
     rows = _unsettled(world)

@@ -31,7 +31,7 @@ class Tables:
         self.scratch = np.zeros(64)
         self.finished = False
         self._solver: tuple[Any, ...] = ()
-        self._sweeps = np.zeros((0, 12)), np.zeros((0, 8))
+        self._sweeps = np.zeros((0, at.SWEEP))
 
     def count(self, name: str) -> int:
         """Return how many rows the table `name` has."""
@@ -52,7 +52,7 @@ class Tables:
             whole = np.concatenate((self.arrays[name], *self._waiting[name]))
             self.arrays[name] = np.ascontiguousarray(whole, self.arrays[name].dtype)
             self._waiting[name] = []
-        return self.arrays[name]
+        return self.arrays[name]  # type: ignore[return-value]
 
     def world(self) -> tuple[Array, ...]:
         """Return the tables as the kernels take them."""
@@ -68,11 +68,10 @@ class Tables:
             self.finished = True
         return self._solver
 
-    def sweeps(self) -> tuple[Array, Array]:
+    def sweeps(self) -> Array:
         """Return the scratch of the iterative solver."""
-        if len(self._sweeps[0]) != self._counts["rows"]:
-            count = self._counts["rows"]
-            self._sweeps = np.zeros((count, 12)), np.zeros((count, 8))
+        if len(self._sweeps) != self._counts["rows"]:
+            self._sweeps = np.zeros((self._counts["rows"], at.SWEEP))
         return self._sweeps
 
     def _plan(self) -> tuple[Any, ...]:
@@ -131,7 +130,7 @@ class Tables:
         )
 
 
-def spanning_forest(moving: Array, joints: Array) -> tuple[list[int], list[int]]:
+def spanning_forest(moving: Any, joints: Any) -> tuple[list[int], list[int]]:
     """Return each body's parent (-1 at a root) and the bodies with every child before its parent.
 
     Joints come before contacts, so that what is always there makes the tree.

@@ -24,8 +24,8 @@ class Target:
 
     `deadzone=(lo, hi)` is a range in which the row does nothing; outside, it is a spring of the row's own softness.
 
-    `secondary` names another constraint's row, (constraint, row). While the displacement is within the dead zone, the row
-    lends force to that one when it is at a limit: up to `help_limit`.
+    `secondary` names another constraint's row, (constraint, row). While the displacement is within the dead zone, the
+    row lends force to that one when it is at a limit: up to `help_limit`.
     """
 
     segments: Sequence[tuple[float, float]] | None = None
@@ -86,9 +86,9 @@ class Target:
     def pieces(self) -> Array:
         """Return the pieces in the order of growing force, as `kernels/soft_layout.py` has them."""
         if self.deadzone is not None:
-            table = np.zeros((2, at.PIECES))
-            table[0, at.P_X1], table[1, at.P_X1] = self.deadzone[1], self.deadzone[0]
-            return table
+            zone = np.zeros((2, at.PIECES))
+            zone[0, at.P_X1], zone[1, at.P_X1] = self.deadzone[1], self.deadzone[0]
+            return zone
         points = np.asarray(self.segments)
         dx, df = np.diff(points[:, 0]), np.diff(points[:, 1])
         left, right = self._ends(dx, df)

@@ -33,7 +33,8 @@ class _Mass(Structure):
 
 class _Surface(Structure):
     _fields_ = (
-        ("mode", c_int), ("mu", c_double), ("mu2", c_double), ("rho", c_double), ("rho2", c_double), ("rho_n", c_double),
+        ("mode", c_int), ("mu", c_double), ("mu2", c_double),
+        ("rho", c_double), ("rho2", c_double), ("rho_n", c_double),
         ("bounce", c_double), ("bounce_vel", c_double), ("soft_erp", c_double), ("soft_cfm", c_double),
         ("motion1", c_double), ("motion2", c_double), ("motion_n", c_double), ("slip1", c_double), ("slip2", c_double),
     )  # fmt: skip
