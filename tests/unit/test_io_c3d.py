@@ -79,7 +79,7 @@ def test_a_truncated_file_is_named(tmp_path, share):
     [
         (1, b"\x51", "not a C3D"),
         (0, b"\xff", "parameters begin"),
-        (2, struct.pack("<H", 4000), "truncated"),
+        (2, struct.pack("<H", 4000), "POINT:USED"),
         (8, struct.pack("<H", 60000), "truncated"),
         (16, struct.pack("<H", 60000), "data begin"),
     ],
@@ -92,6 +92,24 @@ def test_a_lying_header_is_caught(tmp_path, place, value, says):
     path.write_bytes(bytes(data))
     with pytest.raises(FileFormatError, match=says):
         read_c3d(path)
+
+
+def test_damaged_bytes_never_hang_or_end_the_process(tmp_path):
+    """Random bytes in header and parameters: read, or a named error, within seconds."""
+    rng = np.random.default_rng(3)
+    labels = [f"M{k}" for k in range(9)]
+    path = write_c3d(tmp_path / "a.c3d", labels, 100.0, some_points(), analog={"a": np.arange(40.0)}, analog_rate=200.0)
+    whole, refused = path.read_bytes(), 0
+    for _ in range(120):
+        data = bytearray(whole)
+        for place in rng.integers(0, min(len(data), 3000), rng.integers(1, 5)):
+            data[place] = int(rng.integers(0, 256))
+        path.write_bytes(bytes(data))
+        try:
+            read_c3d(path)
+        except FileFormatError:
+            refused += 1
+    assert refused > 10
 
 
 def test_rubbish_is_not_a_c3d(tmp_path):

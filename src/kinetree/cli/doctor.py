@@ -18,6 +18,8 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "io": (("mujoco",), "reading URDF and MJCF"),
     "render": (("imageio-ffmpeg", "pillow"), "videos and plots"),
     "tables": (("pandas", "pyarrow"), "data frames, CSV and Parquet"),
+    "human": (("ezc3d", "xarray", "pandas", "pyarrow"), "C3D files and tables of human movement"),
+    "live": (("pylsl",), "Lab Streaming Layer streams"),
     "bench": (("pin", "drake"), "comparing with other engines"),
 }
 WORST = 1e-9  # relative error of RNEA(ABA) that rounding explains on the chain of the self-check

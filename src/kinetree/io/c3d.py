@@ -7,7 +7,6 @@ the library that reads the file believes it.
 from __future__ import annotations
 
 import os
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ import numpy as np
 from ..errors import FileFormatError, missing_extra
 from ..files import whole_file
 from ..typing import Array
+from .c3d_check import check_c3d
 from .files import read_bytes
 from .plates import plates_of
 from .recording import LENGTHS, Event, Recording
-
-BLOCK = 512
 
 
 def _ezc3d() -> Any:
@@ -35,7 +33,7 @@ def read_c3d(path: str | os.PathLike[str]) -> Recording:
     """Read a C3D file: points, analog channels, force plates of types 1 to 4, and events."""
     data = read_bytes(path)
     notes: list[str] = []
-    _check_header(path, data, notes)
+    check_c3d(path, data)
     library = _ezc3d()
     try:
         content = library.c3d(os.fspath(path))
@@ -70,49 +68,6 @@ def read_c3d(path: str | os.PathLike[str]) -> Recording:
     signals = np.array([values for _, values in analog]) if analog else np.zeros((0, 0))
     recording.plates = plates_of(path, parameters, signals, times[0], analog_rate, notes)
     return recording
-
-
-def _check_header(path: object, data: bytes, notes: list[str]) -> None:
-    """Refuse a header that contradicts the size of the file."""
-    if len(data) < 2 * BLOCK:
-        raise FileFormatError(path, "header", f"the file has {len(data)} bytes: a C3D file has at least {2 * BLOCK}")
-    if data[1] != 0x50:
-        raise FileFormatError(path, "byte 2", f"is {data[1]:#x}, not 0x50: this is not a C3D file")
-    at = (data[0] - 1) * BLOCK
-    if not 0 < at <= len(data) - 4:
-        raise FileFormatError(path, "byte 1", f"the parameters begin at block {data[0]}, which the file does not have")
-    blocks, processor = data[at + 2], data[at + 3]
-    if at + blocks * BLOCK > len(data):
-        raise FileFormatError(path, "parameters", f"{blocks} blocks are announced, but the file ends before")
-    if processor not in (84, 85, 86):
-        raise FileFormatError(path, "parameters", f"the processor type is {processor}: it must be 84, 85 or 86")
-    order = ">" if processor == 86 else "<"
-    points, channels, first, last = struct.unpack(order + "HHHH", data[2:10])
-    scale = _real(data[12:16], processor)
-    start = struct.unpack(order + "H", data[16:18])[0]
-    width = 4 if scale < 0 else 2
-    frames = max(last - first + 1, 0)
-    if last == 65535 or points == 0 or frames == 0:
-        return  # long files keep the true count in their parameters; the rest is seen when it is read
-    begin = (start - 1) * BLOCK
-    need = frames * (4 * points + channels) * width
-    if begin <= 0 or begin >= len(data):
-        raise FileFormatError(path, "header", f"the data begin at block {start}, which the file does not have")
-    if need > len(data) - begin:
-        whole = (len(data) - begin) // ((4 * points + channels) * width)
-        raise FileFormatError(
-            path, f"frame {first + whole}",
-            f"the header announces {frames} frames of {points} points, but the file ends after {whole} of them: it is "
-            "truncated; copy it again",
-        )  # fmt: skip
-
-
-def _real(data: bytes, processor: int) -> float:
-    """Read a number as the processor wrote it: IEEE little (84) and big (86) endian, or DEC (85)."""
-    if processor == 85:
-        value: float = struct.unpack("<f", data[2:4] + data[0:2])[0]
-        return value / 4.0
-    return float(struct.unpack(">f" if processor == 86 else "<f", data)[0])
 
 
 def _value(parameters: Any, group: str, name: str) -> Any:

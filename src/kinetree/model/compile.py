@@ -44,8 +44,10 @@ def compile_model(description: Description) -> Model:
     )
     names = tuple(body.name for body in bodies)
     check_massless(topology, constants, dofs, names)
-    moving = tuple(body.joint_name or body.name for body in bodies if body.joint.nv)
-    followed = () if description.coordinates is None else description.coordinates.pack(moving)
+    followed: tuple[Any, ...] = ()
+    if description.coordinates is not None:
+        moving = tuple(body.joint_name or body.name for body in bodies if body.joint.nv)
+        followed = description.coordinates.pack(moving)
     return Model(
         description.name, names, parents, tuple(body.joint_name or body.name for body in bodies), kinds, axes,
         placements, masses, coms, inertias, q_starts, v_starts, *_shape_arrays(bodies), *_marker_arrays(bodies),
