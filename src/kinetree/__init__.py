@@ -28,16 +28,24 @@ _HOMES = {
     "kinetree.adaptive.method": ("Adaptive",),
     "kinetree.adaptive.view": ("View",),
 }  # fmt: skip
-_MODULES = {"models": "kinetree.model.library", "forces": "kinetree.forces", "errors": "kinetree.errors"}
+_MODULES = {
+    "models": "kinetree.model.library",
+    "forces": "kinetree.forces",
+    "constraints": "kinetree.constraints",
+    "lcp": "kinetree.constraints.lcp",
+    "errors": "kinetree.errors",
+}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from . import constraints as constraints
     from . import errors as errors
     from . import forces as forces
     from .adaptive.method import Adaptive as Adaptive
     from .adaptive.view import View as View
+    from .constraints import lcp as lcp
     from .dynamics import (
         body_accelerations as body_accelerations,
     )
