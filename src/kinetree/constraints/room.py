@@ -15,6 +15,7 @@ from ..kernels import layout as at
 from ..kernels.conditions import Rows, Tables
 from ..kernels.constrain import Bench, Store
 from ..kernels.geometry import Geometry, Places
+from ..kernels.weave import ROOTS
 from ..model.model import Model
 from .contact import Contacts
 from .limits import JointFriction, JointLimits, Motor
@@ -116,9 +117,9 @@ def make_bench(model: Model, tables: Tables) -> Bench:
         return np.zeros(nv)
 
     return Bench(
-        np.zeros((2, n, at.LINKS)), np.zeros((2, nv, at.AXES)), np.zeros((nv, 6)), vector(), vector(), vector(), vector(),
+        np.zeros((2, n, at.LINKS)), np.zeros((2, nv, at.AXES)), np.zeros((nv, ROOTS)), vector(), vector(), vector(), vector(),
         vector(), vector(), vector(), vector(), vector(), np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((3, wide)),
-        np.zeros((2, 6)), np.zeros((2, 3, 6)), np.zeros(9), np.zeros(3), np.zeros(2),
+        np.zeros((2, 6)), np.zeros((2, 3, 6)), np.zeros(2),
         np.zeros(equalities, dtype=np.int64), np.zeros((equalities, equalities)), np.zeros(equalities), np.zeros(nq),
         np.zeros(nq + nv), np.zeros((3, nq)), vector(),
     )  # fmt: skip

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from . import geometry as geo
 from .convex import convex_pair
-from .geometry import any_tangent, closest_on_segments, emit
+from .geometry import any_tangent, emit
 from .terrain import on_heights
 
 PARALLEL = 0.02  # sine of the angle below which two capsules touch along a line
@@ -18,43 +18,51 @@ PARALLEL = 0.02  # sine of the angle below which two capsules touch along a line
 
 @kernel
 def collide(a, b, g, p, margin):
-    """Write the contacts of the shapes a and b into `p.found`; returns how many."""
-    ka, kb = g.ints[a, geo.KIND], g.ints[b, geo.KIND]
+    """Write the contacts of the shapes a and b into `p.found`; returns how many.
+
+    Round shapes against each other and against planes have kernels of their own, which whoever has the time calls.
+    """
+    kb = g.ints[b, geo.KIND]
     if kb == geo.PLANE:
-        return _on_plane(a, b, ka, g, p, margin)
+        return _corners_on_plane(a, b, g, p, margin)
     if kb == geo.HEIGHTS:
         return on_heights(a, b, g, p, margin)
-    round_a = ka == geo.SPHERE or ka == geo.CAPSULE
-    round_b = kb == geo.SPHERE or kb == geo.CAPSULE
-    if round_a and round_b:
-        return _round_pair(a, b, g, p, margin)
     return convex_pair(a, b, g, p, margin)
 
 
 @kernel
-def _on_plane(a, b, kind, g, p, margin):
-    pa, pb, found = p.poses[a], p.poses[b], p.found
-    nx, ny, nz = pb[2], pb[5], pb[8]
-    height = nx * (pa[9] - pb[9]) + ny * (pa[10] - pb[10]) + nz * (pa[11] - pb[11])
-    count = 0
-    if kind == geo.SPHERE or kind == geo.CAPSULE:
-        radius = g.floats[a, geo.SIZE]
-        half = 0.5 * g.floats[a, geo.SIZE + 1] if kind == geo.CAPSULE else 0.0
-        for end in range(2 if kind == geo.CAPSULE else 1):
-            s = half if end == 0 else -half
-            x, y, z = pa[9] + s * pa[2], pa[10] + s * pa[5], pa[11] + s * pa[8]
-            gap = height + s * (nx * pa[2] + ny * pa[5] + nz * pa[8]) - radius
-            if gap < margin:
-                d = radius + 0.5 * gap
-                count = emit(found, count, x - d * nx, y - d * ny, z - d * nz, nx, ny, nz, gap)
-        return count
-    first = g.ints[a, geo.VERTS]
+def round_on_plane(a, b, ints, floats, poses, found, margin):
+    """Write the contacts of a sphere or capsule on a plane: one for each end; returns how many."""
+    nx, ny, nz = poses[b, 2], poses[b, 5], poses[b, 8]
+    height = nx * (poses[a, 9] - poses[b, 9]) + ny * (poses[a, 10] - poses[b, 10]) + nz * (poses[a, 11] - poses[b, 11])
+    count, radius = 0, floats[a, geo.SIZE]
+    capsule = ints[a, geo.KIND] == geo.CAPSULE
+    half = 0.5 * floats[a, geo.SIZE + 1] if capsule else 0.0
+    ux, uy, uz = half * poses[a, 2], half * poses[a, 5], half * poses[a, 8]
+    up = nx * ux + ny * uy + nz * uz
+    for end in range(2 if capsule else 1):
+        s = 1.0 if end == 0 else -1.0
+        gap = height + s * up - radius
+        if gap < margin:
+            d = radius + 0.5 * gap
+            count = emit(
+                found, count, poses[a, 9] + s * ux - d * nx, poses[a, 10] + s * uy - d * ny,
+                poses[a, 11] + s * uz - d * nz, nx, ny, nz, gap,
+            )  # fmt: skip
+    return count
+
+
+@kernel
+def _corners_on_plane(a, b, g, p, margin):
+    poses, found, vertices = p.poses, p.found, g.vertices
+    nx, ny, nz = poses[b, 2], poses[b, 5], poses[b, 8]
+    count, first = 0, g.ints[a, geo.VERTS]
     for k in range(first, first + g.ints[a, geo.NVERTS]):
-        v = g.vertices[k]
-        x = pa[9] + pa[0] * v[0] + pa[1] * v[1] + pa[2] * v[2]
-        y = pa[10] + pa[3] * v[0] + pa[4] * v[1] + pa[5] * v[2]
-        z = pa[11] + pa[6] * v[0] + pa[7] * v[1] + pa[8] * v[2]
-        gap = nx * (x - pb[9]) + ny * (y - pb[10]) + nz * (z - pb[11])
+        v0, v1, v2 = vertices[k, 0], vertices[k, 1], vertices[k, 2]
+        x = poses[a, 9] + poses[a, 0] * v0 + poses[a, 1] * v1 + poses[a, 2] * v2
+        y = poses[a, 10] + poses[a, 3] * v0 + poses[a, 4] * v1 + poses[a, 5] * v2
+        z = poses[a, 11] + poses[a, 6] * v0 + poses[a, 7] * v1 + poses[a, 8] * v2
+        gap = nx * (x - poses[b, 9]) + ny * (y - poses[b, 10]) + nz * (z - poses[b, 11])
         if gap < margin:
             d = 0.5 * gap
             count = emit(found, count, x - d * nx, y - d * ny, z - d * nz, nx, ny, nz, gap)
@@ -113,70 +121,74 @@ def _distance(found, a, b):
 
 
 @kernel
-def _round_pair(a, b, g, p, margin):
+def round_pair(a, b, ints, floats, poses, found, margin):
     """Spheres and capsules: the closest points of two segments, or two pairs of them where these are parallel."""
-    pa, pb, found, t = p.poses[a], p.poses[b], p.found, p.points[0, 0]
-    ra, rb = g.floats[a, geo.SIZE], g.floats[b, geo.SIZE]
-    ha = 0.5 * g.floats[a, geo.SIZE + 1] if g.ints[a, geo.KIND] == geo.CAPSULE else 0.0
-    hb = 0.5 * g.floats[b, geo.SIZE + 1] if g.ints[b, geo.KIND] == geo.CAPSULE else 0.0
-    u, w = p.points[0, 1], p.points[0, 2]
-    for c in range(3):
-        u[c], w[c] = ha * pa[3 * c + 2], hb * pb[3 * c + 2]
-    if ha > 0.0 and hb > 0.0:
-        cx, cy, cz = u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]
-        if cx * cx + cy * cy + cz * cz < PARALLEL * PARALLEL * ha * ha * hb * hb:
-            # the stretch of a that lies beside b, in units of u
-            along = (u[0] * (pb[9] - pa[9]) + u[1] * (pb[10] - pa[10]) + u[2] * (pb[11] - pa[11])) / (ha * ha)
-            size = abs(u[0] * w[0] + u[1] * w[1] + u[2] * w[2]) / (ha * ha)
-            low, high = max(-1.0, along - size), min(1.0, along + size)
-            if high - low > 0.1:
-                count = 0
-                for end in range(2):
-                    s = low if end == 0 else high
-                    x, y, z = pa[9] + s * u[0], pa[10] + s * u[1], pa[11] + s * u[2]
-                    r = (w[0] * (x - pb[9]) + w[1] * (y - pb[10]) + w[2] * (z - pb[11])) / (hb * hb)
-                    r = min(1.0, max(-1.0, r))
-                    count = _two_balls(
-                        found, count, x, y, z, ra, pb[9] + r * w[0], pb[10] + r * w[1], pb[11] + r * w[2], rb, margin
-                    )
-                return count
-    closest_on_segments(pa[9:12], u, pb[9:12], w, t)
-    s, r = t[0], t[1]
+    ra, rb = floats[a, geo.SIZE], floats[b, geo.SIZE]
+    ha = 0.5 * floats[a, geo.SIZE + 1] if ints[a, geo.KIND] == geo.CAPSULE else 0.0
+    hb = 0.5 * floats[b, geo.SIZE + 1] if ints[b, geo.KIND] == geo.CAPSULE else 0.0
+    ax, ay, az = poses[a, 9], poses[a, 10], poses[a, 11]
+    bx, by, bz = poses[b, 9], poses[b, 10], poses[b, 11]
+    ux, uy, uz = ha * poses[a, 2], ha * poses[a, 5], ha * poses[a, 8]
+    wx, wy, wz = hb * poses[b, 2], hb * poses[b, 5], hb * poses[b, 8]
+    uu, ww, uw = ha * ha, hb * hb, ux * wx + uy * wy + uz * wz
+    if ha > 0.0 and hb > 0.0 and uu * ww - uw * uw < PARALLEL * PARALLEL * uu * ww:
+        # the stretch of a that lies beside b, in units of u
+        along = (ux * (bx - ax) + uy * (by - ay) + uz * (bz - az)) / uu
+        size = abs(uw) / uu
+        low, high = max(-1.0, along - size), min(1.0, along + size)
+        if high - low > 0.1:
+            count = 0
+            for end in range(2):
+                s = low if end == 0 else high
+                x, y, z = ax + s * ux, ay + s * uy, az + s * uz
+                r = min(1.0, max(-1.0, (wx * (x - bx) + wy * (y - by) + wz * (z - bz)) / ww))
+                count = _two_balls(found, count, x, y, z, ra, bx + r * wx, by + r * wy, bz + r * wz, rb, margin)
+            return count
+    d0, d1, d2 = ax - bx, ay - by, az - bz
+    ud, wd = ux * d0 + uy * d1 + uz * d2, wx * d0 + wy * d1 + wz * d2
+    det = uu * ww - uw * uw
+    s = min(1.0, max(-1.0, (uw * wd - ww * ud) / det)) if det > 1e-12 * uu * ww else 0.0
+    if hb == 0.0 and ha > 0.0:
+        s = min(1.0, max(-1.0, -ud / uu))
+    t = (uw * s + wd) / ww if ww > 0.0 else 0.0
+    if t < -1.0 or t > 1.0:
+        t = min(1.0, max(-1.0, t))
+        s = min(1.0, max(-1.0, (uw * t - ud) / uu)) if uu > 0.0 else 0.0
     return _two_balls(
-        found, 0, pa[9] + s * u[0], pa[10] + s * u[1], pa[11] + s * u[2], ra,
-        pb[9] + r * w[0], pb[10] + r * w[1], pb[11] + r * w[2], rb, margin,
-    )  # fmt: skip
+        found, 0, ax + s * ux, ay + s * uy, az + s * uz, ra, bx + t * wx, by + t * wy, bz + t * wz, rb, margin
+    )
 
 
-@kernel
+@leaf
 def _two_balls(found, count, x, y, z, ra, bx, by, bz, rb, margin):
     nx, ny, nz = x - bx, y - by, z - bz
-    size = math.sqrt(nx * nx + ny * ny + nz * nz)
-    gap = size - ra - rb
-    if gap >= margin:
+    square = nx * nx + ny * ny + nz * nz
+    reach = ra + rb + margin
+    if square >= reach * reach:
         return count
+    size = math.sqrt(square)
     if size > 1e-12:
         nx, ny, nz = nx / size, ny / size, nz / size
     else:  # one inside the other's middle: any direction leads out
         nx, ny, nz = 0.0, 0.0, 1.0
+    gap = size - ra - rb
     d = ra + 0.5 * gap
     return emit(found, count, x - d * nx, y - d * ny, z - d * nz, nx, ny, nz, gap)
 
 
-@kernel
-def first_tangent(contact):
-    """Write two tangents of a contact from scratch."""
-    nx, ny, nz = contact[geo.NORMAL], contact[geo.NORMAL + 1], contact[geo.NORMAL + 2]
-    tx, ty, tz = any_tangent(nx, ny, nz)
-    contact[geo.T1], contact[geo.T1 + 1], contact[geo.T1 + 2] = tx, ty, tz
-    second_tangent(contact)
+@leaf
+def first_tangent(contacts, n):
+    """Write two tangents of contact n from scratch."""
+    tx, ty, tz = any_tangent(contacts[n, geo.NORMAL], contacts[n, geo.NORMAL + 1], contacts[n, geo.NORMAL + 2])
+    contacts[n, geo.T1], contacts[n, geo.T1 + 1], contacts[n, geo.T1 + 2] = tx, ty, tz
+    second_tangent(contacts, n)
 
 
-@kernel
-def second_tangent(contact):
+@leaf
+def second_tangent(contacts, n):
     """Write the second tangent, normal x first."""
-    nx, ny, nz = contact[geo.NORMAL], contact[geo.NORMAL + 1], contact[geo.NORMAL + 2]
-    tx, ty, tz = contact[geo.T1], contact[geo.T1 + 1], contact[geo.T1 + 2]
-    contact[geo.T2] = ny * tz - nz * ty
-    contact[geo.T2 + 1] = nz * tx - nx * tz
-    contact[geo.T2 + 2] = nx * ty - ny * tx
+    nx, ny, nz = contacts[n, geo.NORMAL], contacts[n, geo.NORMAL + 1], contacts[n, geo.NORMAL + 2]
+    tx, ty, tz = contacts[n, geo.T1], contacts[n, geo.T1 + 1], contacts[n, geo.T1 + 2]
+    contacts[n, geo.T2] = ny * tz - nz * ty
+    contacts[n, geo.T2 + 1] = nz * tx - nx * tz
+    contacts[n, geo.T2 + 2] = nx * ty - ny * tx

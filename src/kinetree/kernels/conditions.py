@@ -1,7 +1,7 @@
 """The tables of a step's constraints, and the rows of W that they become: contacts, limits, drives and loops.
 
-Every row says: J v' + bias is 0, or not negative, or what its bounded impulse can make of it. `rows[r, BIAS]` is J v' at
-no impulse minus the value that is wanted.
+Every row says: J v' + bias is 0, or not negative, or what its bounded impulse can make of it. `rows[r, BIAS]` is J v'
+at no impulse minus the value that is wanted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from ..typing import Array
 from . import geometry as geo
 from . import layout as at
@@ -116,28 +116,27 @@ def open_rows(rows):
         rows.sizes[k] = 0
 
 
-@kernel
-def _open_group(rows, kind, count, owner):
+@leaf
+def _open_group(groups, table, sizes, kind, count, owner):
     """Begin a group of `count` rows; returns it, or -1 where there is no room."""
-    k, r = rows.sizes[0], rows.sizes[1]
-    if k >= rows.groups.shape[0] or r + count > rows.rows.shape[0]:
+    k, r = sizes[0], sizes[1]
+    if k >= groups.shape[0] or r + count > table.shape[0]:
         return -1
-    group = rows.groups[k]
-    group[TYPE], group[ROW], group[COL], group[VAL], group[OWNER] = kind, r, rows.sizes[2], rows.sizes[3], owner
+    groups[k, TYPE], groups[k, ROW], groups[k, COL] = kind, r, sizes[2]
+    groups[k, VAL], groups[k, OWNER] = sizes[3], owner
     return k
 
 
-@kernel
-def _close_group(rows, k, count, columns):
+@leaf
+def _close_group(groups, table, vals, sizes, k, count, columns):
     """Write the squares and products of the new rows."""
-    group = rows.groups[k]
-    group[NCOL] = columns
-    vals, start, r = rows.vals, group[VAL], group[ROW]
+    groups[k, NCOL] = columns
+    start, r = groups[k, VAL], groups[k, ROW]
     for m in range(count):
         s = 0.0
         for c in range(columns):
             s += vals[start + m * columns + c] * vals[start + m * columns + c]
-        rows.rows[r + m, DIAG] = s
+        table[r + m, DIAG] = s
     if count == 3:
         s01 = s02 = s12 = 0.0
         for c in range(columns):
@@ -145,110 +144,112 @@ def _close_group(rows, k, count, columns):
             s01 += v0 * v1
             s02 += v0 * v2
             s12 += v1 * v2
-        rows.rows[r, CROSS], rows.rows[r, CROSS + 1], rows.rows[r, CROSS + 2] = s01, s02, s12
-    rows.sizes[0] += 1
-    rows.sizes[1] += count
-    rows.sizes[2] += columns
-    rows.sizes[3] += count * columns
+        table[r, CROSS], table[r, CROSS + 1], table[r, CROSS + 2] = s01, s02, s12
+    sizes[0] += 1
+    sizes[1] += count
+    sizes[2] += columns
+    sizes[3] += count * columns
 
 
-@kernel
-def contact_speed(g, contact, ints, links, spins, out):
-    """Write the relative velocity at a contact along normal and tangents into `out` (3), from the links' `spins`."""
+@leaf
+def contact_speed(a, b, contacts, n, links, spins):
+    """Return the relative velocity at contact n of the links a and b along normal and tangents, from their `spins`."""
     x = y = z = 0.0
     for side in range(2):
-        i = g.ints[ints[geo.A if side == 0 else geo.B], geo.LINK]
-        if i < 0:
-            continue
-        sign = 1.0 if side == 0 else -1.0
-        rx = contact[geo.POINT] - links[i, at.POSITION]
-        ry = contact[geo.POINT + 1] - links[i, at.POSITION + 1]
-        rz = contact[geo.POINT + 2] - links[i, at.POSITION + 2]
-        wx, wy, wz = spins[i, 0], spins[i, 1], spins[i, 2]
-        x += sign * (spins[i, 3] + wy * rz - wz * ry)
-        y += sign * (spins[i, 4] + wz * rx - wx * rz)
-        z += sign * (spins[i, 5] + wx * ry - wy * rx)
-    out[0] = contact[geo.NORMAL] * x + contact[geo.NORMAL + 1] * y + contact[geo.NORMAL + 2] * z
-    out[1] = contact[geo.T1] * x + contact[geo.T1 + 1] * y + contact[geo.T1 + 2] * z
-    out[2] = contact[geo.T2] * x + contact[geo.T2 + 1] * y + contact[geo.T2 + 2] * z
+        i = a if side == 0 else b
+        if i >= 0:
+            sign = 1.0 if side == 0 else -1.0
+            rx = contacts[n, geo.POINT] - links[i, at.POSITION]
+            ry = contacts[n, geo.POINT + 1] - links[i, at.POSITION + 1]
+            rz = contacts[n, geo.POINT + 2] - links[i, at.POSITION + 2]
+            wx, wy, wz = spins[i, 0], spins[i, 1], spins[i, 2]
+            x += sign * (spins[i, 3] + wy * rz - wz * ry)
+            y += sign * (spins[i, 4] + wz * rx - wx * rz)
+            z += sign * (spins[i, 5] + wx * ry - wy * rx)
+    return (
+        contacts[n, geo.NORMAL] * x + contacts[n, geo.NORMAL + 1] * y + contacts[n, geo.NORMAL + 2] * z,
+        contacts[n, geo.T1] * x + contacts[n, geo.T1 + 1] * y + contacts[n, geo.T1 + 2] * z,
+        contacts[n, geo.T2] * x + contacts[n, geo.T2 + 1] * y + contacts[n, geo.T2 + 2] * z,
+    )
 
 
 @kernel
-def contact_rows(k, g, contact, ints, topology, links, axes, roots, rows, speed, h, dirs, forces, room):
-    """Add the three rows of contact k; `speed` (3) is the relative velocity without impulses. False: no room.
+def contact_rows(
+    n, a, b, contacts, topology, links, roots, groups, table, cols, vals, sizes, s0, s1, s2, h, forces, room
+):
+    """Add the three rows of contact n; s0, s1 and s2 are the relative velocity without impulses. False: no room.
 
     The gap may close until the end of the step, h from now, and not further.
     """
-    group = _open_group(rows, CONTACT, 3, k)
+    group = _open_group(groups, table, sizes, CONTACT, 3, n)
     if group < 0:
         return False
-    for c in range(3):
-        dirs[c], dirs[3 + c], dirs[6 + c] = contact[geo.NORMAL + c], contact[geo.T1 + c], contact[geo.T2 + c]
-    a, b = g.ints[ints[geo.A], geo.LINK], g.ints[ints[geo.B], geo.LINK]
-    count = weave(
-        topology, links, axes, roots, a, b, contact, dirs, forces, rows.cols, rows.sizes[2], rows.vals, rows.sizes[3],
-        room,
-    )  # fmt: skip
+    count = weave(topology, links, roots, a, b, contacts, n, forces, cols, sizes[2], vals, sizes[3], room)
     if count < 0:
         return False
-    r = rows.sizes[1]
-    table = rows.rows
+    r = sizes[1]
+    table[r, BIAS], table[r + 1, BIAS], table[r + 2, BIAS] = s0 + max(contacts[n, geo.GAP], 0.0) / h, s1, s2
     for c in range(3):
-        table[r + c, BIAS] = speed[c]
-        table[r + c, F] = contact[geo.IMPULSE + c]
+        table[r + c, F] = contacts[n, geo.IMPULSE + c]
         table[r + c, AWAY] = math.inf
-    table[r, BIAS] += max(contact[geo.GAP], 0.0) / h
-    table[r, AWAY] = contact[geo.GAP]
-    table[r, LO], table[r, HI] = contact[geo.C_MU], 0.0
-    _close_group(rows, group, 3, count)
+    table[r, AWAY] = contacts[n, geo.GAP]
+    table[r, LO], table[r, HI] = contacts[n, geo.C_MU], 0.0
+    _close_group(groups, table, vals, sizes, group, 3, count)
     return True
 
 
 @kernel
-def joint_row(kind, owner, i, coefficients, bias, lo, hi, f, away, topology, links, axes, roots, rows, z, wrench):
+def joint_row(kind, owner, i, coefficients, bias, lo, hi, f, away, topology, links, roots, rows, z, wrench):
     """Add one row on the joint of link i: the sum of `coefficients` (6) times its velocities. False: no room."""
-    group = _open_group(rows, kind, 1, owner)
+    groups, table, cols, vals, sizes = rows.groups, rows.rows, rows.cols, rows.vals, rows.sizes
+    group = _open_group(groups, table, sizes, kind, 1, owner)
     if group < 0:
         return False
-    pour_joint_force(topology, links, axes, roots, i, coefficients, wrench, z)
-    count = gather(topology, i, -1, z, rows.cols, rows.sizes[2], rows.vals, rows.sizes[3])
+    pour_joint_force(topology, links, roots, i, coefficients, wrench, z)
+    count = gather(topology, i, -1, z, cols, sizes[2], vals, sizes[3])
     if count < 0:
         return False
-    row = rows.rows[rows.sizes[1]]
-    row[BIAS], row[LO], row[HI], row[F], row[AWAY] = bias, lo, hi, f, away
-    _close_group(rows, group, 1, count)
+    r = sizes[1]
+    table[r, BIAS], table[r, LO], table[r, HI], table[r, F], table[r, AWAY] = bias, lo, hi, f, away
+    _close_group(groups, table, vals, sizes, group, 1, count)
     return True
 
 
 @kernel
-def limit_rows(t, topology, links, axes, roots, rows, q, free, h, memory, reached, z, room, wrench):
+def limit_rows(t, topology, links, roots, rows, q, free, h, memory, reached, z, room, wrench):
     """Add a row for each limit that would be passed within h at the velocities `free`. False: no room.
 
     `memory` (n, 2) keeps the impulses of the last step, `reached` (n) says which limit is touched (1 lower, 2 upper).
     """
-    for n in range(t.limit_ints.shape[0]):
-        i, freedom, kind = t.limit_ints[n, L_LINK], t.limit_ints[n, L_FREEDOM], t.limit_ints[n, L_KIND]
+    ints, limits = t.limit_ints, t.limits
+    coefficients, wrench_of = room[0, :6], room[1, :6]
+    for n in range(ints.shape[0]):
+        i, freedom, kind = ints[n, L_LINK], ints[n, L_FREEDOM], ints[n, L_KIND]
         reached[n] = 0
         if i < 0:
             continue
-        coefficients = room[0, :6]
-        x = limit_value(q, topology[i, at.Q], freedom, kind, t.limits, n, coefficients)
+        if kind == PLAIN:
+            x, rate = q[topology[i, at.Q] + freedom], free[topology[i, at.V] + freedom]
+            low, high = x - limits[n, L_LOW], limits[n, L_HIGH] - x
+            if low > 1e-3 and low + h * rate > 0.0 and high > 1e-3 and high - h * rate > 0.0:
+                memory[n, 0] = memory[n, 1] = 0.0
+                continue
+        x = limit_value(q, topology[i, at.Q], freedom, kind, limits, n, coefficients)
         rate = 0.0
         for c in range(topology[i, at.DOF]):
             rate += coefficients[c] * free[topology[i, at.V] + c]
         for side in range(2):
-            away = x - t.limits[n, L_LOW] if side == 0 else t.limits[n, L_HIGH] - x
+            away = x - limits[n, L_LOW] if side == 0 else limits[n, L_HIGH] - x
             speed = rate if side == 0 else -rate
             if away + h * speed > 0.0 and away > 1e-3:
                 memory[n, side] = 0.0
                 continue
             sign = 1.0 if side == 0 else -1.0
-            wrench_of = room[1, :6]
             for c in range(6):
                 wrench_of[c] = sign * coefficients[c]
             if not joint_row(
                 BOX, -1 - 2 * n - side, i, wrench_of, speed + max(away, 0.0) / h, 0.0, math.inf, memory[n, side], away,
-                topology, links, axes, roots, rows, z, wrench[0],
+                topology, links, roots, rows, z, wrench[0],
             ):  # fmt: skip
                 return False
     return True
@@ -256,13 +257,14 @@ def limit_rows(t, topology, links, axes, roots, rows, q, free, h, memory, reache
 
 @kernel
 def drive_rows(
-    t, topology, links, axes, roots, rows, q, v, free, kick, h, aims, before, now, after, pace, memory, z, room, wrench
+    t, topology, links, roots, rows, q, v, free, kick, h, aims, before, now, after, pace, memory, z, room, wrench
 ):
     """Add a row for each drive: to a velocity, along a motion, or at an acceleration. False: no room.
 
     A motion is followed by the exact solution of a critically damped error, e(t + h) = 2 r e(t) - r^2 e(t - h) with
-    r = exp(-rate h), so that its settling time holds at any step. `aims` says whether any drive follows; `before`, `now`
-    and `after` (nq) are where it wants to be at t - h / pace, t and t + h. Drives without a largest force are equalities.
+    r = exp(-rate h), so that its settling time holds at any step. `aims` says whether any drive follows; `before`,
+    `now` and `after` (nq) are where it wants to be at t - h / pace, t and t + h. Drives without a largest force are
+    equalities.
     """
     offset, drift, ahead = room[0], room[1], room[2]
     if aims:
@@ -294,7 +296,7 @@ def drive_rows(
         coefficients[freedom] = 1.0
         if not joint_row(
             group, -1 - 2 * t.limit_ints.shape[0] - n, i, coefficients, free[k] - wanted, -most, most, memory[n],
-            math.inf, topology, links, axes, roots, rows, z, wrench[0],
+            math.inf, topology, links, roots, rows, z, wrench[0],
         ):  # fmt: skip
             return False
     return True
@@ -359,7 +361,7 @@ def frame_in_world(links, i, table, first, out):
 
 
 @kernel
-def loop_rows(t, topology, links, axes, roots, rows, spins, gravity, kick, errors, memory, z, wrench):
+def loop_rows(t, topology, links, roots, rows, spins, gravity, kick, errors, memory, z, wrench):
     """Add the rows of the loops, equalities all; `spins` hold the velocities without impulses. False: no room.
 
     A row on a pair of frames is a wrench at A's origin along an axis of the frame on B, where both bodies' velocities
@@ -384,7 +386,7 @@ def loop_rows(t, topology, links, axes, roots, rows, spins, gravity, kick, error
                 x, y, z_ = pose_a[9] - pose_b[9], pose_a[10] - pose_b[10], pose_a[11] - pose_b[11]
                 size = math.sqrt(x * x + y * y + z_ * z_)
                 x, y, z_ = (x / size, y / size, z_ / size) if size > 1e-12 else (0.0, 0.0, 1.0)
-            group = _open_group(rows, EQUAL, 1, n)
+            group = _open_group(rows.groups, rows.rows, rows.sizes, EQUAL, 1, n)
             if group < 0:
                 return False
             bias = 0.0
@@ -420,7 +422,7 @@ def loop_rows(t, topology, links, axes, roots, rows, spins, gravity, kick, error
                 else:
                     for m in range(6):
                         bias += f[m] * spins[i, m]
-                pour(topology, links, axes, roots, i, f, z)
+                pour(topology, links, roots, i, f, z)
             if kind == PULL:
                 bias -= kick * t.loops[n, O_LENGTH]
             count = gather(topology, a, b, z, rows.cols, rows.sizes[2], rows.vals, rows.sizes[3])
@@ -429,5 +431,5 @@ def loop_rows(t, topology, links, axes, roots, rows, spins, gravity, kick, error
             row = rows.rows[rows.sizes[1]]
             row[BIAS], row[LO], row[HI], row[F], row[AWAY] = bias, -math.inf, math.inf, memory[n, c], math.inf
             rows.groups[group, OWNER] = 6 * n + c
-            _close_group(rows, group, 1, count)
+            _close_group(rows.groups, rows.rows, rows.vals, rows.sizes, group, 1, count)
     return True

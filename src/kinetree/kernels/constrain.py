@@ -100,8 +100,6 @@ class Bench(NamedTuple):
     room: Array  # (3, at least nv and 6)
     wrench: Array  # (2, 6)
     forces: Array  # (2, 3, 6)
-    dirs: Array
-    speed: Array
     solved: Array
     listed: Array
     factor: Array
@@ -264,21 +262,21 @@ def _free_motion(body, acts, q, v, time, gravity, h, links, axes, work):
 
 
 @kernel
-def _normal_acceleration(g, contact, ints, gravity, links):
+def _normal_acceleration(a, b, contact, gravity, links):
     """Return the relative acceleration along the normal of a contact, constraints aside."""
     total = 0.0
     for side in range(2):
-        i = g.ints[ints[geo.A if side == 0 else geo.B], geo.LINK]
+        i = a if side == 0 else b
         if i < 0:
             continue
         s, sign = links[i], 1.0 if side == 0 else -1.0
         x, y, z = contact[0] - s[at.POSITION], contact[1] - s[at.POSITION + 1], contact[2] - s[at.POSITION + 2]
         wx, wy, wz = s[at.OMEGA], s[at.OMEGA + 1], s[at.OMEGA + 2]
         ux, uy, uz = wy * z - wz * y, wz * x - wx * z, wx * y - wy * x
-        b = at.ACCELERATION
-        ax = s[b + 3] + gravity[0] + s[b + 1] * z - s[b + 2] * y + wy * uz - wz * uy
-        ay = s[b + 4] + gravity[1] + s[b + 2] * x - s[b] * z + wz * ux - wx * uz
-        az = s[b + 5] + gravity[2] + s[b] * y - s[b + 1] * x + wx * uy - wy * ux
+        c = at.ACCELERATION
+        ax = s[c + 3] + gravity[0] + s[c + 1] * z - s[c + 2] * y + wy * uz - wz * uy
+        ay = s[c + 4] + gravity[1] + s[c + 2] * x - s[c] * z + wz * ux - wx * uz
+        az = s[c + 5] + gravity[2] + s[c] * y - s[c + 1] * x + wx * uy - wy * ux
         total += sign * (contact[geo.NORMAL] * ax + contact[geo.NORMAL + 1] * ay + contact[geo.NORMAL + 2] * az)
     return total
 
@@ -303,18 +301,19 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     if not bouncy:
         return 0
     spin(topology, links, axes, v, work.spins)
-    spins, speed = work.spins, work.speed
+    spins, shapes = work.spins, g.ints
     for k in range(count):
         contacts[k, geo.SPEED] = 0.0
         if contacts[k, geo.C_BOUNCE] > 0.0 and contacts[k, geo.GAP] <= TOUCH:
-            contact_speed(g, contacts[k], ints[k], links, spins, speed)
-            if speed[0] < -options[SLOW]:
-                push = 0.5 * last * _normal_acceleration(g, contacts[k], ints[k], gravity, links)
-                contacts[k, geo.SPEED] = min(speed[0] + push, 0.0) * contacts[k, geo.C_BOUNCE] + push
+            a, b = shapes[ints[k, geo.A], geo.LINK], shapes[ints[k, geo.B], geo.LINK]
+            speed, _, _ = contact_speed(a, b, contacts, k, links, spins)
+            if speed < -options[SLOW]:
+                push = 0.5 * last * _normal_acceleration(a, b, contacts[k], gravity, links)
+                contacts[k, geo.SPEED] = min(speed + push, 0.0) * contacts[k, geo.C_BOUNCE] + push
                 struck += 1
     open_rows(rows)
     if not limit_rows(
-        tables, topology, links, axes, work.roots, rows, q, v, left, store.limit_memory, store.reached, work.z,
+        tables, topology, links, work.roots, rows, q, v, left, store.limit_memory, store.reached, work.z,
         work.room, work.wrench,
     ):  # fmt: skip
         return NO_ROOM
@@ -331,7 +330,7 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     if tables.loop_ints.shape[0] > 0:
         loop_errors(tables, links, store.loop_errors)
         if not loop_rows(
-            tables, topology, links, axes, work.roots, rows, spins, gravity, 0.0, store.loop_errors, store.loop_memory,
+            tables, topology, links, work.roots, rows, spins, gravity, 0.0, store.loop_errors, store.loop_memory,
             work.z, work.wrench,
         ):  # fmt: skip
             return NO_ROOM
@@ -340,11 +339,11 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     for k in range(count):
         if contacts[k, geo.GAP] > 1e-4:
             continue
-        contact_speed(g, contacts[k], ints[k], links, spins, speed)
-        speed[0] += contacts[k, geo.SPEED]
+        a, b = shapes[ints[k, geo.A], geo.LINK], shapes[ints[k, geo.B], geo.LINK]
+        s0, s1, s2 = contact_speed(a, b, contacts, k, links, spins)
         if not contact_rows(
-            k, g, contacts[k], ints[k], topology, links, axes, work.roots, rows, speed, left, work.dirs, work.forces,
-            work.room,
+            k, a, b, contacts, topology, links, work.roots, rows.groups, rows.rows, rows.cols, rows.vals,
+            rows.sizes, s0 + contacts[k, geo.SPEED], s1, s2, left, work.forces, work.room,
         ):  # fmt: skip
             return NO_ROOM
         for c in range(3):
@@ -400,7 +399,7 @@ def _all_rows(
     topology, roots, z, room, wrench = body.topology, work.roots, work.z, work.room, work.wrench
     open_rows(rows)
     if tables.limit_ints.shape[0] > 0 and not limit_rows(
-        tables, topology, links, axes, roots, rows, q, work.free, left, store.limit_memory, store.reached, z, room,
+        tables, topology, links, roots, rows, q, work.free, left, store.limit_memory, store.reached, z, room,
         wrench,
     ):  # fmt: skip
         return False
@@ -417,7 +416,7 @@ def _all_rows(
                 work.aims[0, k] = aims[step, k] if done == 0.0 else aims[step + 1, k]
                 work.aims[1, k], work.aims[2, k] = here, aims[step + 2, k]
         if not drive_rows(
-            tables, topology, links, axes, roots, rows, q, v, work.free, kick, left, follows, work.aims[0],
+            tables, topology, links, roots, rows, q, v, work.free, kick, left, follows, work.aims[0],
             work.aims[1], work.aims[2], pace, store.drive_memory, z, room, wrench,
         ):  # fmt: skip
             return False
@@ -425,54 +424,56 @@ def _all_rows(
     if tables.loop_ints.shape[0] > 0:
         loop_errors(tables, links, store.loop_errors)
         if not loop_rows(
-            tables, topology, links, axes, roots, rows, work.spins, gravity, kick, store.loop_errors,
+            tables, topology, links, roots, rows, work.spins, gravity, kick, store.loop_errors,
             store.loop_memory, z, wrench,
         ):  # fmt: skip
             return False
     if g.ints.shape[0] == 0:
         return True
     now = store.numbers[0]
-    contacts, ints, speed = store.contacts[now], store.contact_ints[now], work.speed
-    spin(topology, links, axes, v, work.other)
+    contacts, ints, shapes = store.contacts[now], store.contact_ints[now], g.ints
+    groups, table, cols, vals, sizes, forces = rows.groups, rows.rows, rows.cols, rows.vals, rows.sizes, work.forces
+    spins, other, along = work.spins, work.other, options[FRICTION] == 2.0
+    if events:
+        spin(topology, links, axes, v, other)
     for k in range(store.numbers[1 + now]):
-        contact = contacts[k]
-        gap = contact[geo.GAP]
-        contact_speed(g, contact, ints[k], links, work.spins, speed)
-        if gap > 1e-3 and gap + left * speed[0] > 0.2 * gap:
+        gap = contacts[k, geo.GAP]
+        a, b = shapes[ints[k, geo.A], geo.LINK], shapes[ints[k, geo.B], geo.LINK]
+        s0, s1, s2 = contact_speed(a, b, contacts, k, links, spins)
+        skipped = gap > 1e-3 and gap + left * s0 > 0.2 * gap
+        if events and not skipped and contacts[k, geo.C_BOUNCE] > 0.0 and gap > TOUCH:
+            # it is to strike, and is not to be slowed down before
+            skipped = contact_speed(a, b, contacts, k, links, other)[0] < -options[SLOW]
+        if skipped:
             for c in range(3):
-                contact[geo.IMPULSE + c] = 0.0
+                contacts[k, geo.IMPULSE + c] = 0.0
             continue
-        if events and contact[geo.C_BOUNCE] > 0.0 and gap > TOUCH:
-            free = speed[0]
-            contact_speed(g, contact, ints[k], links, work.other, speed)
-            if speed[0] < -options[SLOW]:  # it is to strike, and is not to be slowed down before
-                for c in range(3):
-                    contact[geo.IMPULSE + c] = 0.0
-                continue
-            contact_speed(g, contact, ints[k], links, work.spins, speed)
-            speed[0] = free
-        if options[FRICTION] == 2.0:
-            slide_along(contact, speed)
+        if along:
+            s1, s2 = slide_along(contacts, k, s1, s2)
         if not contact_rows(
-            k, g, contact, ints[k], topology, links, axes, roots, rows, speed, left, work.dirs, work.forces, room
-        ):
+            k, a, b, contacts, topology, links, roots, groups, table, cols, vals, sizes, s0, s1, s2, left, forces,
+            room,
+        ):  # fmt: skip
             return False
     return True
 
 
 @kernel
-def slide_along(contact, speed):
-    """Turn the first tangent into the direction of sliding; one that does not slide keeps the last that it had."""
-    size = math.sqrt(speed[1] * speed[1] + speed[2] * speed[2])
+def slide_along(contacts, n, s1, s2):
+    """Turn the first tangent into the direction of sliding; one that does not slide keeps the last that it had.
+
+    Returns the velocities along the tangents as they are then.
+    """
+    size = math.sqrt(s1 * s1 + s2 * s2)
     if size < 1e-4:
-        return
-    c, s = speed[1] / size, speed[2] / size
+        return s1, s2
+    c, s = s1 / size, s2 / size
     for k in range(3):
-        t1, t2 = contact[geo.T1 + k], contact[geo.T2 + k]
-        contact[geo.T1 + k], contact[geo.T2 + k] = c * t1 + s * t2, c * t2 - s * t1
-    f1, f2 = contact[geo.IMPULSE + 1], contact[geo.IMPULSE + 2]
-    contact[geo.IMPULSE + 1], contact[geo.IMPULSE + 2] = c * f1 + s * f2, 0.0
-    speed[1], speed[2] = size, 0.0
+        t1, t2 = contacts[n, geo.T1 + k], contacts[n, geo.T2 + k]
+        contacts[n, geo.T1 + k], contacts[n, geo.T2 + k] = c * t1 + s * t2, c * t2 - s * t1
+    f1, f2 = contacts[n, geo.IMPULSE + 1], contacts[n, geo.IMPULSE + 2]
+    contacts[n, geo.IMPULSE + 1], contacts[n, geo.IMPULSE + 2] = c * f1 + s * f2, 0.0
+    return size, 0.0
 
 
 @kernel
@@ -587,8 +588,8 @@ def _too_far(topology, tables, g, store, work, side, h, options):
         bounces = contact[geo.C_BOUNCE] > 0.0
         if not bounces and (gap >= -options[DEPTH] or before < -0.5 * options[DEPTH]):
             continue
-        contact_speed(g, contact, ints[k], links, work.spins, work.speed)
-        speed = work.speed[0]
+        a, b = g.ints[ints[k, geo.A], geo.LINK], g.ints[ints[k, geo.B], geo.LINK]
+        speed = contact_speed(a, b, contacts, k, links, work.spins)[0]
         if speed >= (-options[SLOW] if bounces else -1e-9):
             continue
         if bounces and before <= TOUCH:

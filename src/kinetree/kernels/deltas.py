@@ -195,7 +195,7 @@ def _outbound(topology, links, axes, share, moved, out):
 
 @kernel
 def by_paths(
-    topology, links, axes, roots, row_links, row_wrenches, first, dofs, values, link_of, stamp, f, torque, starts, cols,
+    topology, links, roots, row_links, row_wrenches, first, dofs, values, link_of, stamp, f, torque, starts, cols,
     vals, z, K,
 ):  # fmt: skip
     """The third route: one sparse row of W a constraint, and products over the joints that two rows share.
@@ -212,14 +212,14 @@ def by_paths(
             if i >= 0:
                 for c in range(6):
                     f[c] = row_wrenches[row, 6 * side + c]
-                pour(topology, links, axes, roots, i, f, z)
+                pour(topology, links, roots, i, f, z)
                 count = _columns(topology, i, row, stamp, cols, count)
         for k in range(first[row], first[row + 1]):
             i = link_of[dofs[k]]
             for c in range(6):
                 torque[c] = 0.0
             torque[dofs[k] - topology[i, at.V]] = values[k]
-            pour_joint_force(topology, links, axes, roots, i, torque, f, z)
+            pour_joint_force(topology, links, roots, i, torque, f, z)
             count = _columns(topology, i, row, stamp, cols, count)
         if count < 0 or count > cols.shape[0]:
             return False

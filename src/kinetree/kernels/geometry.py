@@ -88,20 +88,13 @@ class Places(NamedTuple):
 
 
 @leaf
-def dot(ax, ay, az, bx, by, bz):
-    """Return the product of two vectors."""
-    return ax * bx + ay * by + az * bz
-
-
-@kernel
 def emit(found, count, px, py, pz, nx, ny, nz, gap):
     """Write a contact of the pair at hand; returns how many there are then."""
     if count >= found.shape[0]:
         return count
-    row = found[count]
-    row[0], row[1], row[2] = px, py, pz
-    row[3], row[4], row[5] = nx, ny, nz
-    row[6] = gap
+    found[count, 0], found[count, 1], found[count, 2] = px, py, pz
+    found[count, 3], found[count, 4], found[count, 5] = nx, ny, nz
+    found[count, 6] = gap
     return count + 1
 
 

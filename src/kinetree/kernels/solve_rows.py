@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from .conditions import AWAY, BIAS, BOX, COL, CONTACT, CROSS, DIAG, EQUAL, HI, LO, MOVE, NCOL, ROW, TYPE, VAL, F
 
 CONE, PYRAMID, DIRECTION = 0, 1, 2  # of friction: true cone; each tangent by itself; the first tangent alone
@@ -101,16 +101,16 @@ def spread_equal(rows, listed, count, factor, right, y, column):
 @kernel
 def warm_start(rows, y):
     """Write y = W' f of the impulses that the rows begin with."""
+    groups, table, cols, vals = rows.groups, rows.rows, rows.cols, rows.vals
     for k in range(y.shape[0]):
         y[k] = 0.0
     for k in range(rows.sizes[0]):
-        group = rows.groups[k]
-        count, col, val, r = group[NCOL], group[COL], group[VAL], group[ROW]
-        for m in range(3 if group[TYPE] == CONTACT else 1):
-            f = rows.rows[r + m, F]
+        count, col, val, r = groups[k, NCOL], groups[k, COL], groups[k, VAL], groups[k, ROW]
+        for m in range(3 if groups[k, TYPE] == CONTACT else 1):
+            f = table[r + m, F]
             if f != 0.0:
                 for c in range(count):
-                    y[rows.cols[col + c]] += rows.vals[val + m * count + c] * f
+                    y[cols[col + c]] += vals[val + m * count + c] * f
 
 
 @kernel
@@ -168,26 +168,25 @@ def sweep_rows(rows, y, equals, friction):
                 for c in range(count):
                     y[cols[col + c]] += vals[val + c] * c0 + vals[v1 + c] * c1 + vals[v2 + c] * c2
         elif kind == BOX or equals == 0:
-            worst = max(worst, _bounded(rows, y, count, col, val, r))
+            worst = max(worst, _bounded(table, cols, vals, y, count, col, val, r))
     return worst
 
 
-@kernel
-def _bounded(rows, y, count, col, val, r):
-    table = rows.rows
+@leaf
+def _bounded(table, cols, vals, y, count, col, val, r):
     d = table[r, DIAG]
     if d < DEAD:
         return 0.0
     s = table[r, BIAS]
     for c in range(count):
-        s += rows.vals[val + c] * y[rows.cols[col + c]]
+        s += vals[val + c] * y[cols[col + c]]
     f = table[r, F]
     new = min(table[r, HI], max(table[r, LO], f - s / d))
     change = new - f
     if change != 0.0:
         table[r, F] = new
         for c in range(count):
-            y[rows.cols[col + c]] += rows.vals[val + c] * change
+            y[cols[col + c]] += vals[val + c] * change
     return abs(change) * d
 
 

@@ -16,17 +16,28 @@ from __future__ import annotations
 
 import math
 
-from .._jit import kernel
+from .._jit import kernel, leaf
 from . import layout as at
+
+
+# --- roots: float64 (nv, ROOTS), of every degree of freedom
+C = 0  # 6: its row of C, lower triangular
+G = 6  # 6: a row of C' S': what it takes of a wrench
+H = 12  # 6: a column of U C: what that takes out of the wrench
+ROOTS = 18
 
 
 @kernel
 def root_factors(topology, axes, roots):
-    """Write C with C C' = D^-1 for the joint of every link into the rows of `roots` (nv, 6), lower triangular."""
+    """Write C with C C' = D^-1 for the joint of every link, C' S' and U C into the rows of `roots` (nv, ROOTS)."""
     for i in range(topology.shape[0]):
         k, dof = topology[i, at.V], topology[i, at.DOF]
         if dof == 1:
-            roots[k, 0] = math.sqrt(axes[k, at.DINV])
+            root = math.sqrt(axes[k, at.DINV])
+            roots[k, 0] = root
+            for c in range(6):
+                roots[k, G + c] = root * axes[k, at.S + c]
+                roots[k, H + c] = root * axes[k, c]
             continue
         for r in range(dof):
             for c in range(r + 1):
@@ -37,30 +48,32 @@ def root_factors(topology, axes, roots):
                     roots[k + r, c] = math.sqrt(max(s, 0.0))
                 else:
                     roots[k + r, c] = s / roots[k + c, c] if roots[k + c, c] > 0.0 else 0.0
+        for r in range(dof):
+            for c in range(6):
+                g = h = 0.0
+                for m in range(r, dof):
+                    g += roots[k + m, r] * axes[k + m, at.S + c]
+                    h += roots[k + m, r] * axes[k + m, c]
+                roots[k + r, G + c], roots[k + r, H + c] = g, h
 
 
 @kernel
-def pour(topology, links, axes, roots, i, f, z):
+def pour(topology, links, roots, i, f, z):
     """Add to `z` (nv) the row of a wrench `f` (6) on link i, about the link's origin in world axes; `f` is used up."""
     while i >= 0:
-        k, dof = topology[i, at.V], topology[i, at.DOF]
-        if dof == 1:
-            u = 0.0
+        f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
+        for k in range(topology[i, at.V], topology[i, at.V] + topology[i, at.DOF]):
+            w = roots[k, G] * f0 + roots[k, G + 1] * f1 + roots[k, G + 2] * f2
+            w += roots[k, G + 3] * f3 + roots[k, G + 4] * f4 + roots[k, G + 5] * f5
+            z[k] += w
             for c in range(6):
-                u += axes[k, at.S + c] * f[c]
-            root = roots[k, 0]
-            z[k] += root * u
-            u *= root * root
-            for c in range(6):
-                f[c] -= axes[k, at.U + c] * u
-        else:
-            _pour_joint(k, dof, axes, roots, f, z)
+                f[c] -= roots[k, H + c] * w
         _shift(links, i, f)
         i = topology[i, at.PARENT]
 
 
 @kernel
-def pour_joint_force(topology, links, axes, roots, i, torque, f, z):
+def pour_joint_force(topology, links, roots, i, torque, f, z):
     """Add to `z` the row of joint forces `torque` (6: one a freedom) in the joint of link i; `f` (6) is scratch."""
     k, dof = topology[i, at.V], topology[i, at.DOF]
     for c in range(6):
@@ -70,31 +83,11 @@ def pour_joint_force(topology, links, axes, roots, i, torque, f, z):
         for r in range(c, dof):
             w += roots[k + r, c] * torque[r]
         z[k + c] += w
-        for r in range(c, dof):
-            part = roots[k + r, c] * w
-            for m in range(6):
-                f[m] -= axes[k + r, at.U + m] * part
-    _shift(links, i, f)
-    pour(topology, links, axes, roots, topology[i, at.PARENT], f, z)
-
-
-@kernel
-def _pour_joint(k, dof, axes, roots, f, z):
-    """Do the step of `pour` for a joint of several freedoms: w = C' S' f, f -= U C w."""
-    f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
-    for c in range(dof):
-        w = 0.0
-        for r in range(c, dof):
-            j = k + r
-            w += roots[j, c] * (
-                axes[j, at.S] * f0 + axes[j, at.S + 1] * f1 + axes[j, at.S + 2] * f2 + axes[j, at.S + 3] * f3
-                + axes[j, at.S + 4] * f4 + axes[j, at.S + 5] * f5
-            )  # fmt: skip
-        z[k + c] += w
-        for r in range(c, dof):
-            part = roots[k + r, c] * w
-            for m in range(6):
-                f[m] -= axes[k + r, at.U + m] * part
+        for m in range(6):
+            f[m] -= roots[k + c, H + m] * w
+    if topology[i, at.PARENT] >= 0:
+        _shift(links, i, f)
+        pour(topology, links, roots, topology[i, at.PARENT], f, z)
 
 
 @kernel
@@ -107,25 +100,25 @@ def _shift(links, i, f):
 
 
 @kernel
-def weave(topology, links, axes, roots, a, b, point, dirs, forces, cols, first, vals, start, room):
-    """Write the three rows of a contact at `point` along the unit vectors `dirs` (9) between the links a and b.
+def weave(topology, links, roots, a, b, contacts, n, forces, cols, first, vals, start, room):
+    """Write the three rows of contact n, along its normal and tangents, between the links a and b.
 
     Columns go to `cols[first:]`, values to `vals[start:]`, row after row; `room` (3, nv) and `forces` (2, 3, 6) are
     scratch. Returns the number of columns, negative where they do not fit.
     """
+    if a < 0 or b < 0:
+        return _weave_one(topology, links, roots, a, b, contacts, n, cols, first, vals, start, room)
     for side in range(2):
         i = a if side == 0 else b
-        if i < 0:
-            continue
         sign = 1.0 if side == 0 else -1.0
-        x, y, z = point[0] - links[i, at.POSITION], point[1] - links[i, at.POSITION + 1], (
-            point[2] - links[i, at.POSITION + 2]
-        )
+        x, y = contacts[n, 0] - links[i, at.POSITION], contacts[n, 1] - links[i, at.POSITION + 1]
+        z = contacts[n, 2] - links[i, at.POSITION + 2]
         for r in range(3):
-            dx, dy, dz = sign * dirs[3 * r], sign * dirs[3 * r + 1], sign * dirs[3 * r + 2]
-            f = forces[side, r]
-            f[0], f[1], f[2] = y * dz - z * dy, z * dx - x * dz, x * dy - y * dx
-            f[3], f[4], f[5] = dx, dy, dz
+            d = 3 if r == 0 else 4 + 3 * r  # NORMAL, T1, T2
+            dx, dy, dz = sign * contacts[n, d], sign * contacts[n, d + 1], sign * contacts[n, d + 2]
+            forces[side, r, 0], forces[side, r, 1] = y * dz - z * dy, z * dx - x * dz
+            forces[side, r, 2], forces[side, r, 3] = x * dy - y * dx, dx
+            forces[side, r, 4], forces[side, r, 5] = dy, dz
     count = 0
     while a >= 0 or b >= 0:
         side = 0 if a >= b else 1
@@ -135,59 +128,82 @@ def weave(topology, links, axes, roots, a, b, point, dirs, forces, cols, first, 
                 for c in range(6):
                     forces[0, r, c] += forces[1, r, c]
             b = -1
-        k, dof = topology[i, at.V], topology[i, at.DOF]
-        if first + count + dof > cols.shape[0]:
+        k, dof, pa = topology[i, at.V], topology[i, at.DOF], topology[i, at.PARENT]
+        if first + count + dof > cols.shape[0] or start + 3 * (count + dof) > vals.shape[0]:
             return -1
-        x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
-        if topology[i, at.KIND] == at.REVOLUTE:
-            root = roots[k, 0]
-            s0, s1, s2 = links[i, 2], links[i, 5], links[i, 8]
-            cols[first + count] = k
-            for r in range(3):
-                f = forces[side, r]
-                w = root * (s0 * f[0] + s1 * f[1] + s2 * f[2])
-                room[r, count] = w
-                w *= root
-                f3, f4, f5 = f[3] - axes[k, 3] * w, f[4] - axes[k, 4] * w, f[5] - axes[k, 5] * w
-                f[0] += y * f5 - z * f4 - axes[k, 0] * w
-                f[1] += z * f3 - x * f5 - axes[k, 1] * w
-                f[2] += x * f4 - y * f3 - axes[k, 2] * w
-                f[3], f[4], f[5] = f3, f4, f5
-            count += 1
-        else:
-            last = topology[i, at.PARENT] < 0
-            for r in range(3):
-                f = forces[side, r]
-                f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
-                for c in range(dof):
-                    w = 0.0
-                    for m in range(c, dof):
-                        j = k + m
-                        w += roots[j, c] * (
-                            axes[j, at.S] * f0 + axes[j, at.S + 1] * f1 + axes[j, at.S + 2] * f2
-                            + axes[j, at.S + 3] * f3 + axes[j, at.S + 4] * f4 + axes[j, at.S + 5] * f5
-                        )  # fmt: skip
-                    room[r, count + c] = w
-                    if not last:
-                        for m in range(c, dof):
-                            part = roots[k + m, c] * w
-                            for n in range(6):
-                                f[n] -= axes[k + m, at.U + n] * part
-                if not last:
-                    _shift(links, i, f)
-            for c in range(dof):
-                cols[first + count + c] = k + c
-            count += dof
+        for c in range(dof):
+            cols[first + count + c] = k + c
+        for r in range(3):
+            f0, f1, f2, f3, f4, f5 = _joint(
+                dof, i, k, pa, links, roots, forces[side, r, 0], forces[side, r, 1], forces[side, r, 2],
+                forces[side, r, 3], forces[side, r, 4], forces[side, r, 5], room, r, count,
+            )  # fmt: skip
+            forces[side, r, 0], forces[side, r, 1], forces[side, r, 2] = f0, f1, f2
+            forces[side, r, 3], forces[side, r, 4], forces[side, r, 5] = f3, f4, f5
+        count += dof
         if side == 0:
-            a = topology[i, at.PARENT]
+            a = pa
         else:
-            b = topology[i, at.PARENT]
-    if start + 3 * count > vals.shape[0]:
-        return -1
+            b = pa
     for r in range(3):
         for c in range(count):
             vals[start + r * count + c] = room[r, c]
     return count
+
+
+@kernel
+def _weave_one(topology, links, roots, a, b, contacts, n, cols, first, vals, start, room):
+    """Do the same where one of the two does not move: the wrench stays in registers on its way to the root."""
+    sign = 1.0 if a >= 0 else -1.0
+    end = max(a, b)
+    x, y = contacts[n, 0] - links[end, at.POSITION], contacts[n, 1] - links[end, at.POSITION + 1]
+    z = contacts[n, 2] - links[end, at.POSITION + 2]
+    count = 0
+    i = end
+    while i >= 0:
+        for c in range(topology[i, at.DOF]):
+            if first + count >= cols.shape[0]:
+                return -1
+            cols[first + count] = topology[i, at.V] + c
+            count += 1
+        i = topology[i, at.PARENT]
+    if start + 3 * count > vals.shape[0]:
+        return -1
+    for r in range(3):
+        d = 3 if r == 0 else 4 + 3 * r
+        f3, f4, f5 = sign * contacts[n, d], sign * contacts[n, d + 1], sign * contacts[n, d + 2]
+        f0, f1, f2 = y * f5 - z * f4, z * f3 - x * f5, x * f4 - y * f3
+        i, c = end, 0
+        while i >= 0:
+            k, dof, pa = topology[i, at.V], topology[i, at.DOF], topology[i, at.PARENT]
+            f0, f1, f2, f3, f4, f5 = _joint(dof, i, k, pa, links, roots, f0, f1, f2, f3, f4, f5, room, r, c)
+            c += dof
+            i = pa
+        for c in range(count):
+            vals[start + r * count + c] = room[r, c]
+    return count
+
+
+@leaf
+def _joint(dof, i, k, pa, links, roots, f0, f1, f2, f3, f4, f5, room, r, count):
+    """Leave w = C' S' f in row r of `room`, and return the wrench about the parent's origin that is passed on."""
+    g0, g1, g2, g3, g4, g5 = f0, f1, f2, f3, f4, f5
+    for c in range(dof):
+        j = k + c
+        w = roots[j, G] * g0 + roots[j, G + 1] * g1 + roots[j, G + 2] * g2
+        w += roots[j, G + 3] * g3 + roots[j, G + 4] * g4 + roots[j, G + 5] * g5
+        room[r, count + c] = w
+        if pa >= 0:
+            f0 -= roots[j, H] * w
+            f1 -= roots[j, H + 1] * w
+            f2 -= roots[j, H + 2] * w
+            f3 -= roots[j, H + 3] * w
+            f4 -= roots[j, H + 4] * w
+            f5 -= roots[j, H + 5] * w
+    if pa < 0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
+    return f0 + y * f5 - z * f4, f1 + z * f3 - x * f5, f2 + x * f4 - y * f3, f3, f4, f5
 
 
 @kernel
