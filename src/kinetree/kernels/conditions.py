@@ -44,7 +44,8 @@ CONTACT, BOX, EQUAL = 0, 1, 2
 BIAS, LO, HI, F, DIAG, AWAY = 0, 1, 2, 3, 4, 5  # AWAY: how far a condition on positions is from being violated
 CROSS = 6  # 3 more of a contact's block of K: normal with tangents, tangents with each other; in its first row
 MOVE = 9  # the impulse of a correction of positions
-ROWS = 10
+WAS, AHEAD = 10, 11  # the impulse a sweep ago, and the direction of its search
+ROWS = 12
 
 
 class Tables(NamedTuple):

@@ -351,7 +351,7 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     equals = equal_block(rows, work.listed, work.factor, work.z)
     for _ in range(4):
         solve_rows(
-            rows, work.y, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
+            rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
             10 * int(options[SWEEPS]), options[TOLERANCE], work.solved,
         )  # fmt: skip
         gained = 0.0  # the work of the impulses: f (J v + J v') / 2, with J v' = J v + W y
@@ -491,8 +491,8 @@ def _respond(body, tables, rows, store, q, kick, h, side, options, work):
         return False
     equals = equal_block(rows, work.listed, work.factor, work.z)
     solve_rows(
-        rows, work.y, work.listed, equals, work.factor, work.right, int(options[FRICTION]), int(options[SWEEPS]),
-        options[TOLERANCE], work.solved,
+        rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
+        int(options[SWEEPS]), options[TOLERANCE], work.solved,
     )  # fmt: skip
     counts[N_SWEEPS] += work.solved[0]
     counts[M_RESIDUAL] = max(counts[M_RESIDUAL], work.solved[1])

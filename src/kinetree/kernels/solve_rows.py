@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from .._jit import kernel, leaf
-from .conditions import AWAY, BIAS, BOX, COL, CONTACT, CROSS, DIAG, EQUAL, HI, LO, MOVE, NCOL, ROW, TYPE, VAL, F
+from .conditions import AHEAD, AWAY, BIAS, BOX, COL, CONTACT, CROSS, DIAG, EQUAL, HI, LO, MOVE, NCOL, ROW, TYPE, VAL, WAS, F
 
 CONE, PYRAMID, DIRECTION = 0, 1, 2  # of friction: true cone; each tangent by itself; the first tangent alone
 DEAD = 1e-13  # 1/kg: a row that no impulse can move
@@ -191,22 +191,50 @@ def _bounded(table, cols, vals, y, count, col, val, r):
 
 
 @kernel
-def solve_rows(rows, y, listed, equals, factor, right, friction, sweeps, tolerance, out):
-    """Solve all rows from the impulses they hold; `out` takes the sweeps and the last change of a velocity."""
+def solve_rows(rows, y, before, ahead, listed, equals, factor, right, friction, sweeps, tolerance, out):
+    """Solve all rows from the impulses they hold; `out` takes the sweeps and the last change of a velocity.
+
+    Between sweeps the impulses go on along a conjugate direction (Silcowitz, Niebe, Erleben 2010), which is what makes
+    tall stacks converge; a sweep that is worse than the one before begins anew. `before` and `ahead` (nv) are scratch.
+    """
+    table, n = rows.rows, rows.sizes[1]
     warm_start(rows, y)
     only = equals == rows.sizes[0]
-    change, done = 0.0, 0
+    change, done, last = 0.0, 0, 0.0
     while done < sweeps:
-        change = 0.0
+        for k in range(n):
+            table[k, WAS] = table[k, F]
+        for k in range(y.shape[0]):
+            before[k] = y[k]
         if equals > 0:
             change = solve_equal(rows, listed, equals, factor, right, y)
             if only:
                 done, change = 1, 0.0
                 break
-        change = max(change if done > 0 else 0.0, sweep_rows(rows, y, equals, friction))
+        change = max(change if done > 0 and equals > 0 else 0.0, sweep_rows(rows, y, equals, friction))
         done += 1
-        if change <= tolerance:
+        if change <= tolerance or done == sweeps:
             break
+        square = 0.0
+        for k in range(n):
+            d = table[k, F] - table[k, WAS]
+            square += table[k, DIAG] * d * d
+        part = square / last if last > 0.0 else 2.0
+        last = square
+        if part > 1.0:
+            for k in range(n):
+                table[k, AHEAD] = table[k, F] - table[k, WAS]
+            for k in range(y.shape[0]):
+                ahead[k] = y[k] - before[k]
+            continue
+        for k in range(n):
+            step = part * table[k, AHEAD]
+            table[k, AHEAD] = step + table[k, F] - table[k, WAS]
+            table[k, F] += step
+        for k in range(y.shape[0]):
+            step = part * ahead[k]
+            ahead[k] = step + y[k] - before[k]
+            y[k] += step
     if equals > 0 and not only:
         solve_equal(rows, listed, equals, factor, right, y)
     out[0], out[1] = done, change
