@@ -16,9 +16,9 @@ import numpy as np
 
 from . import forces as _forces
 from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
-from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .constraints.archive import from_text, to_text
 from .constraints.make import make_stepper
+from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback, with_applied
 from .full import Full, Method, Outcome
@@ -89,9 +89,7 @@ class Simulation:
         self._forces = tuple(forces)
         self._applied: list[Applied] = []
         self._constraints = tuple(constraints)
-        self._stepper = make_stepper(
-            model, self.method, integrator, self.tolerance, self._constraints, self._q
-        )
+        self._stepper = make_stepper(model, self.method, integrator, self.tolerance, self._constraints, self._q)
         self._acts = build_acts(model, self._forces, ())
         for force in self._forces:
             if isinstance(force, _forces.Gravity):

@@ -12,7 +12,11 @@ from pathlib import Path
 from ..errors import ArgumentError
 from .core import Progress, Report, Row, run_parts
 
-TABLES = {"full": "kinetree.bench.full", "adaptive": "kinetree.bench.adaptive"}
+TABLES = {
+    "full": "kinetree.bench.full",
+    "adaptive": "kinetree.bench.adaptive",
+    "constraints": "kinetree.bench.constraints",
+}
 
 __all__ = ["TABLES", "Report", "Row", "run"]
 

@@ -68,7 +68,7 @@ Constraint = JointAcceleration | PointAcceleration | OrientationAcceleration | C
 
 
 class Accelerations(NamedTuple):
-    """What `solve_accelerations` found: joint accelerations [nv], constraint forces, and joint forces they amount to."""
+    """What `solve_accelerations` found: accelerations [nv], constraint forces, and the joint forces they amount to."""
 
     a: Array
     forces: Array
@@ -162,14 +162,15 @@ def _compile(model: Model, q: Array, v: Array, constraints: Sequence[Any]) -> _R
             for dof, value, effort in zip(dofs, values, efforts, strict=True):
                 _add_joint(rows, [int(dof)], [1.0], float(value), float(effort))
         elif isinstance(item, Coupling):
-            dofs, weights = [], []
+            terms: list[int] = []
+            weights: list[float] = []
             for name, given in item.coefficients.items():
                 own = model.dof_indices((name,))
-                dofs += own.tolist()
+                terms += own.tolist()
                 weights += per_freedom(given, len(own), "a coefficient of a Coupling").tolist()
-            if not dofs or not np.isfinite(weights).all() or not np.any(weights):
+            if not terms or not np.isfinite(weights).all() or not np.any(weights):
                 raise ArgumentError("a Coupling has no joint with a coefficient: name at least one")
-            _add_joint(rows, dofs, weights, as_number(item.value, "value of a Coupling"), np.inf)
+            _add_joint(rows, terms, weights, as_number(item.value, "value of a Coupling"), np.inf)
         elif isinstance(item, PointAcceleration):
             ends = [(model.body_index(item.body), as_vector(item.point, "point of a PointAcceleration"))]
             if item.other is not None:
@@ -178,7 +179,9 @@ def _compile(model: Model, q: Array, v: Array, constraints: Sequence[Any]) -> _R
                 rows.add_points(ends, direction, value, angular=item.angular)
         elif isinstance(item, OrientationAcceleration):
             bodies = [item.body] if item.other is None else [item.body, item.other]
-            for unit, value in zip(np.eye(3), as_vector(item.value, "value of an OrientationAcceleration"), strict=True):
+            for unit, value in zip(
+                np.eye(3), as_vector(item.value, "value of an OrientationAcceleration"), strict=True
+            ):
                 rows.add_points([(model.body_index(b), np.zeros(3)) for b in bodies], unit, float(value), angular=True)
         else:
             raise ArgumentError(f"{item!r} is no acceleration constraint: use those of kinetree.constraints")
@@ -211,26 +214,33 @@ def constraint_matrix(
 
 def _matrix(model: Model, q: Array, rows: _Rows, route: str) -> Array:
     nv, n, m = model.nv, model.njoints, len(rows.links)
-    K, table = np.zeros((m, m)), rows.arrays()
-    still, work, a, left = np.zeros(nv), Workspace.of(model), np.zeros(nv), np.zeros(nv)
-    body = (model.topology, model.constants, work.armature, q, still, np.zeros(nv), (0.0, 0.0, 0.0))
+    K, work = np.zeros((m, m)), Workspace.of(model)
+    links, wrenches, first, dofs, values = rows.arrays()
+    still, tau, a, left, none = np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros(nv), (0.0, 0.0, 0.0)
     if route == "forces":
-        bad = deltas.by_test_forces(*body, *table, work.links, work.axes, left, a, np.zeros(m), K)
+        bad = deltas.by_test_forces(
+            model.topology, model.constants, work.armature, q, still, tau, none, links, wrenches, first, dofs, values,
+            work.links, work.axes, left, a, np.zeros(m), K,
+        )  # fmt: skip
         _check(model, bad)
         return K
     if route not in ("deltas", "paths"):
         raise ArgumentError(f"route is {route!r}: use 'paths', 'deltas' or 'forces'")
     roots = np.zeros((nv, ROOTS))
-    _check(model, deltas.factor(*body, work.links, work.axes, left, a, roots))
+    bad = deltas.factor(
+        model.topology, model.constants, work.armature, q, still, tau, none, work.links, work.axes, left, a, roots
+    )
+    _check(model, bad)
     if route == "deltas":
         deltas.by_deltas(
-            model.topology, work.links, work.axes, *table, np.zeros(nv), np.zeros((n, 6)), np.zeros((n, 6)), a, K
-        )
+            model.topology, work.links, work.axes, links, wrenches, first, dofs, values, np.zeros(nv), np.zeros((n, 6)),
+            np.zeros((n, 6)), a, K,
+        )  # fmt: skip
         return K
-    room = m * nv
     deltas.by_paths(
-        model.topology, work.links, roots, *table, _link_of(model), np.full(n, -1, dtype=np.int64), np.zeros(6),
-        np.zeros(6), np.zeros(m + 1, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(nv), K,
+        model.topology, work.links, roots, links, wrenches, first, dofs, values, _link_of(model),
+        np.full(n, -1, dtype=np.int64), np.zeros(6), np.zeros(6), np.zeros(m + 1, dtype=np.int64),
+        np.zeros(m * nv, dtype=np.int64), np.zeros(m * nv), np.zeros(nv), K,
     )  # fmt: skip
     return K
 
@@ -311,7 +321,7 @@ def _joint_forces(model: Model, q: Array, rows: _Rows, f: Array) -> Array:
 
 
 class Struck(NamedTuple):
-    """What `resolve_impact` found: velocities after [nv], impulses (n, 3) along normal and tangents, energy lost [J]."""
+    """What `resolve_impact` found: velocities [nv], impulses (n, 3) along normal and tangents, energy lost [J]."""
 
     v: Array
     impulses: Array
@@ -364,4 +374,3 @@ def resolve_impact(model: Model, q: ArrayLike, v: ArrayLike, impacts: Sequence[I
     after = v + forward_dynamics(model, q, np.zeros(model.nv), push, gravity=(0.0, 0.0, 0.0))
     lost = energy(model, q, v)[0] - energy(model, q, after)[0]
     return Struck(after, found.x.reshape(-1, 3), lost, found)
-

@@ -44,8 +44,8 @@ def close(model: Model, q: Array, tables: Tables) -> Array:
             break
         q = integrate(model, q, step * min(1.0, 0.3 / size), 1.0)
     raise ConvergenceError(
-        f"the loops cannot be closed: the nearest configuration leaves one open by {worst:.3g} m or rad. Start nearer to "
-        "a closed one, or check the points and lengths of the Loops"
+        f"the loops cannot be closed: the nearest configuration leaves one open by {worst:.3g} m or rad. Start nearer "
+        "to a closed one, or check the points and lengths of the Loops"
     )
 
 

@@ -25,6 +25,7 @@ class Hull:
 
     points: Any
     placement: Any = None
+    parts: Any = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         points = np.array(self.points, dtype=float)
@@ -32,7 +33,7 @@ class Hull:
             raise ModelError(f"the points of a Hull have the shape {points.shape}: give at least four finite points")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "placement", as_pose(self.placement, "the placement of a Hull"))
-        object.__setattr__(self, "_parts", _hull_parts(points))
+        object.__setattr__(self, "parts", _hull_parts(points))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,9 @@ class HeightField:
     def __post_init__(self) -> None:
         heights = np.array(self.heights, dtype=float)
         if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
-            raise ModelError(f"the heights of a HeightField have the shape {heights.shape}: give at least 2 x 2 numbers")
+            raise ModelError(
+                f"the heights of a HeightField have the shape {heights.shape}: give at least 2 x 2 numbers"
+            )
         spacing = np.broadcast_to(np.asarray(self.spacing, dtype=float), (2,)).copy()
         if not (np.isfinite(spacing).all() and (spacing > 0).all()):
             raise ModelError(f"the spacing of a HeightField is {self.spacing!r}: give positive lengths")
@@ -144,12 +147,14 @@ class _Collector:
         return first, len(rows)
 
     def geometry(self, excluded: np.ndarray) -> Geometry:
-        ints = np.array(self.ints, dtype=np.int64).reshape(-1, geo.SHAPE_INTS)
-        fixed = np.isin(ints[:, geo.KIND], (geo.PLANE, geo.HEIGHTS))
+        ints: Any = np.array(self.ints, dtype=np.int64).reshape(-1, geo.SHAPE_INTS)
+        fixed: Any = np.isin(ints[:, geo.KIND], (geo.PLANE, geo.HEIGHTS))
+        still: Any = np.flatnonzero(fixed)
+        movers: Any = np.flatnonzero(~fixed)
         return Geometry(
             ints, np.array(self.floats).reshape(-1, geo.SHAPE_FLOATS), _stack(self.vertices, (0, 3)),
-            _stack(self.faces, (0, 4)), _stack(self.loops, (0, geo.LOOP), np.int64), _stack(self.edges, (0, 3), np.int64),
-            _stack(self.heights, (0,)), excluded, np.flatnonzero(fixed), np.flatnonzero(~fixed),
+            _stack(self.faces, (0, 4)), _stack(self.loops, (0, geo.LOOP), np.int64),
+            _stack(self.edges, (0, 3), np.int64), _stack(self.heights, (0,)), excluded, still, movers,
         )  # fmt: skip
 
 
@@ -188,7 +193,7 @@ def build_geometry(model: Model, contacts: Contacts | None) -> tuple[Geometry, n
             pose = compose(model.body_poses_in_link[body], as_row(hull.placement))
             link = int(model.body_links[body])
             tree = -1 if link < 0 else int(model.topology[link, at.TREE])
-            found.add(geo.HULL, (), pose, link, tree, body, hull._parts)
+            found.add(geo.HULL, (), pose, link, tree, body, hull.parts)
     bodies = np.array(found.bodies, dtype=np.int64)
     _surfaces(found, model, bodies, contacts)
     return found.geometry(_excluded(found, model, bodies, contacts)), bodies
@@ -214,7 +219,7 @@ def _add_own(found: _Collector, model: Model, k: int) -> None:
 def _add_world(found: _Collector, shape: Any) -> None:
     pose = as_row(shape.placement)
     if isinstance(shape, Hull):
-        found.add(geo.HULL, (), pose, -1, -1, -1, shape._parts)  # type: ignore[attr-defined]
+        found.add(geo.HULL, (), pose, -1, -1, -1, shape.parts)
     elif isinstance(shape, HeightField):
         found.add(geo.HEIGHTS, shape.spacing, pose, -1, -1, -1, shape.heights)
     else:
@@ -261,7 +266,8 @@ def _box_parts(size: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     """Return corners, faces, loops and edges of a box; the first edge of each direction is marked."""
     half = size / 2
     signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    faces, loops = [], np.zeros((6, geo.LOOP), dtype=np.int64)
+    faces: list[list[float]] = []
+    loops = np.zeros((6, geo.LOOP), dtype=np.int64)
     for axis in range(3):
         for side in (-1.0, 1.0):
             normal = np.zeros(3)
@@ -315,7 +321,8 @@ def _hull_parts(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     for row in loops:
         own = row[1 : 1 + row[0]]
         pairs |= {(int(min(a, b)), int(max(a, b))) for a, b in zip(own, np.roll(own, -1), strict=True)}
-    edges, seen = [], []
+    edges: list[list[int]] = []
+    seen: list[np.ndarray] = []
     for a, b in sorted(pairs):
         direction = (corners[b] - corners[a]) / np.linalg.norm(corners[b] - corners[a])
         new = not any(abs(abs(direction @ other) - 1) < 1e-9 for other in seen)

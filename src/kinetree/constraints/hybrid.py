@@ -1,4 +1,4 @@
-"""Constraints on a hybrid body: solved on its active joints only, which are chosen with the constraint forces in view."""
+"""Constraints on a hybrid body: solved on its active joints, which are chosen with the constraint forces in view."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..model.model import Model
 from ..typing import Array
 from .stepper import ConstrainedStepper
 
-_NONE = np.zeros(0, dtype=np.int64)
+_NONE: Any = np.zeros(0, dtype=np.int64)
 
 
 class HybridStepper(ConstrainedStepper):
@@ -39,7 +39,9 @@ class HybridStepper(ConstrainedStepper):
     ) -> None:
         """Build the assembly tree, compile the constraints and allocate everything."""
         if method.guaranteed:
-            raise ArgumentError("Adaptive(guaranteed=True) bounds an error that constraint forces depend on: leave it out")
+            raise ArgumentError(
+                "Adaptive(guaranteed=True) bounds an error that constraint forces depend on: leave it out"
+            )
         super().__init__(model, integrator, tolerance, constraints, q)
         self.inner = AdaptiveStepper(model, integrator, tolerance, method)
         held = self.geometry.ints[:, geo.LINK]
@@ -142,7 +144,7 @@ class HybridStepper(ConstrainedStepper):
         else:
             aims = np.zeros((0, nq))
         begun_q, begun_v = small.q[:nq].copy(), small.v[:nv].copy()
-        taken, _, fault = k.advance(
+        _, _, fault = k.advance(
             body, own, self.small_tables, self.small_geometry, self.places, self.rows, self.store, small.q[:nq],
             small.v[:nv], aims, start, now, dt, run, g, self.options, bench, np.zeros((0, 0)), 0,
         )  # fmt: skip

@@ -87,9 +87,7 @@ class _Problem:
         self.normal[tangents], self.mu[tangents] = normal, mu
 
     def residual(self, x: Array, w: Array) -> float:
-        return float(
-            _lcp.natural_residual(self.A, self.b, self.lo, self.hi, self.kinds, self.normal, self.mu, x, w)
-        )
+        return float(_lcp.natural_residual(self.A, self.b, self.lo, self.hi, self.kinds, self.normal, self.mu, x, w))
 
     def solution(self, x: Array, iterations: int, tolerance: float, message: str) -> Solution:
         w = np.zeros(self.n)
@@ -140,9 +138,7 @@ def solve(
     return found
 
 
-def three_conditions(
-    A: ArrayLike, b: ArrayLike, contacts: Sequence[tuple[int, int, float]]
-) -> tuple[Array, Array]:
+def three_conditions(A: ArrayLike, b: ArrayLike, contacts: Sequence[tuple[int, int, float]]) -> tuple[Array, Array]:
     """Return (M, q) of the paper's conditions (19) to (21): rows of A, then one lambda for each contact.
 
     `contacts` are (normal row, tangent row, coefficient), the tangents pointing against the sliding. All unknowns are
@@ -280,8 +276,8 @@ def _with_facets(problem: _Problem, tolerance: float) -> Solution:
     tangents = np.flatnonzero(problem.kinds == _lcp.TANGENT)
     others = np.flatnonzero(problem.kinds != _lcp.TANGENT)
     if np.isfinite(problem.hi[others]).any() or (problem.lo[others] != 0).any():
-        free = np.isinf(problem.lo[others]) & np.isinf(problem.hi[others])
-        if not (free | ((problem.lo[others] == 0) & np.isinf(problem.hi[others]))).all():
+        unbounded = np.isinf(problem.lo[others]) & np.isinf(problem.hi[others])
+        if not (unbounded | ((problem.lo[others] == 0) & np.isinf(problem.hi[others]))).all():
             raise ArgumentError("friction with other bounds than 0 to infinity (or none): use method='pgs'")
     free = others[np.isinf(problem.lo[others])]
     ones = others[~np.isinf(problem.lo[others])]

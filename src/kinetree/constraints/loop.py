@@ -125,10 +125,10 @@ class PointAcceleration:
         size = float(np.linalg.norm(unit))
         if size == 0:
             raise ArgumentError("direction of a PointAcceleration is zero: give a direction, or None for all three")
-        value = as_number(self.value, "value of a PointAcceleration")
-        if not np.isfinite(value):
-            raise ArgumentError(f"value of a PointAcceleration is {value}: it must be finite")
-        return [(unit / size, value)]
+        along = as_number(self.value, "value of a PointAcceleration")
+        if not np.isfinite(along):
+            raise ArgumentError(f"value of a PointAcceleration is {along}: it must be finite")
+        return [(unit / size, along)]
 
     def rows(self, model: Model, q: np.ndarray) -> list[tuple[list[int], list[float]]]:
         """Return the rows of the kernels' table."""

@@ -20,7 +20,9 @@ from .limits import Rows, link_of, names_of, per_freedom
 
 __all__ = ["JointAcceleration", "MotionTarget"]
 
-SETTLED = 3.8897201698674277  # the root of (1 + x) exp(-x) = 0.1: w t where a critically damped error is down to a tenth
+SETTLED = (
+    3.8897201698674277  # the root of (1 + x) exp(-x) = 0.1: w t where a critically damped error is down to a tenth
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,9 @@ class Compiled:
                 raise ArgumentError(f"{item!r} is no constraint: use the classes of kinetree.constraints")
         self.contacts = _one(constraints, Contacts)
         self.solver: Solver = _one(constraints, Solver) or Solver()
-        limits, drives, loops = [], [], []
+        limits: list[Any] = []
+        drives: list[Any] = []
+        loops: list[Any] = []
         self.motions: list[tuple[MotionTarget, Any, slice]] = []
         self.bounds = np.full((2, model.nv), np.inf) * np.array([[-1.0], [1.0]])
         for item in constraints:
@@ -113,16 +115,14 @@ def make_bench(model: Model, tables: Tables) -> Bench:
     wide = max(nv, 6)
     equalities = min(len(tables.drive_ints) + 6 * len(tables.loop_ints), MOST_EQUALITIES)
 
-    def vector() -> np.ndarray:
-        return np.zeros(nv)
-
-    return Bench(
-        np.zeros((2, n, at.LINKS)), np.zeros((2, nv, at.AXES)), np.zeros((nv, ROOTS)), vector(), vector(), vector(), vector(),
-        vector(), vector(), vector(), vector(), vector(), np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((3, wide)),
-        np.zeros((2, 6)), np.zeros((2, 3, 6)), np.zeros(2),
+    vectors = [np.zeros(nv) for _ in range(9)]
+    arrays = [
+        np.zeros((2, n, at.LINKS)), np.zeros((2, nv, at.AXES)), np.zeros((nv, ROOTS)), *vectors, np.zeros((n, 6)),
+        np.zeros((n, 6)), np.zeros((3, wide)), np.zeros((2, 6)), np.zeros((2, 3, 6)), np.zeros(2),
         np.zeros(equalities, dtype=np.int64), np.zeros((equalities, equalities)), np.zeros(equalities), np.zeros(nq),
-        np.zeros(nq + nv), np.zeros((3, nq)), vector(),
-    )  # fmt: skip
+        np.zeros(nq + nv), np.zeros((3, nq)), np.zeros(nv),
+    ]  # fmt: skip
+    return Bench._make(arrays)
 
 
 def grow(store: Store, rows: Rows, tables: Tables) -> tuple[Store, Rows]:

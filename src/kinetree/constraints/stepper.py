@@ -22,7 +22,7 @@ from .assemble import close
 from .contact import build_geometry
 from .room import Compiled, grow, make_bench, make_places, make_rows, make_store
 
-__all__ = ["Contact", "ConstrainedStepper"]
+__all__ = ["ConstrainedStepper", "Contact"]
 
 LARGEST = 4_000_000  # contacts: more than this is an explosion of memory
 COUNTED = {

@@ -339,6 +339,12 @@ def loop_errors(t, links, out):
         factor = 1.0 if sine < 1e-9 else math.atan2(sine, 0.5 * (trace - 1.0)) / sine
         for c in range(3):
             out[n, c] = factor * r[c]
+        if t.loop_ints[n, O_MASK] & 7 == 3:  # a hinge may turn far: only the tilt of its axis counts
+            tilt_x = tilt_y = 0.0
+            for m in range(3):
+                tilt_x -= pose_b[3 * m + 1] * pose_a[3 * m + 2]
+                tilt_y += pose_b[3 * m] * pose_a[3 * m + 2]
+            out[n, 0], out[n, 1] = tilt_x, tilt_y
         for c in range(6):
             if (t.loop_ints[n, O_MASK] >> c) & 1:
                 worst = max(worst, abs(out[n, c]))

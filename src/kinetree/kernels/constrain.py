@@ -296,8 +296,9 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     for k in range(count):
         if contacts[k, geo.C_BOUNCE] > 0.0 and contacts[k, geo.GAP] <= TOUCH:
             bouncy = True
-    for n in range(tables.limit_ints.shape[0]):
-        bouncy = bouncy or tables.limits[n, L_BOUNCE] > 0.0
+    limits = tables.limits
+    for n in range(limits.shape[0]):
+        bouncy = bouncy or limits[n, L_BOUNCE] > 0.0
     if not bouncy:
         return 0
     spin(topology, links, axes, v, work.spins)
@@ -351,8 +352,8 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
     equals = equal_block(rows, work.listed, work.factor, work.z)
     for _ in range(4):
         solve_rows(
-            rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
-            10 * int(options[SWEEPS]), options[TOLERANCE], work.solved,
+            rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right,
+            int(options[FRICTION]), 10 * int(options[SWEEPS]), options[TOLERANCE], work.solved,
         )  # fmt: skip
         gained = 0.0  # the work of the impulses: f (J v + J v') / 2, with J v' = J v + W y
         for k in range(rows.sizes[0]):
@@ -506,9 +507,9 @@ def _respond(body, tables, rows, store, q, kick, h, side, options, work):
         closing = closing or (tables.loop_ints[k, 3] != 2 and tables.loop_ints[k, 2] != 0)
     if closing and equals > 0:
         _close_loops(body, tables, rows, store, q, h, side, equals, options, work)
-    worst = 0.0
+    worst, groups, table = 0.0, rows.groups, rows.rows
     for k in range(rows.sizes[0]):
-        worst = min(worst, rows.rows[rows.groups[k, ROW], AWAY])
+        worst = min(worst, table[groups[k, ROW], AWAY])
     if worst >= -options[SLOP]:
         return False
     counts[N_PROJECTED] += 1.0
@@ -551,13 +552,13 @@ def _close_loops(body, tables, rows, store, q, h, side, equals, options, work):
 def _harvest(tables, rows, store):
     """Keep the impulses for the next step, and note which limits are touched."""
     now, nl = store.numbers[0], tables.limit_ints.shape[0]
-    contacts = store.contacts[now]
+    contacts, groups, table = store.contacts[now], rows.groups, rows.rows
     for k in range(rows.sizes[0]):
-        kind, owner, r = rows.groups[k, TYPE], rows.groups[k, OWNER], rows.groups[k, ROW]
-        f = rows.rows[r, F]
+        kind, owner, r = groups[k, TYPE], groups[k, OWNER], groups[k, ROW]
+        f = table[r, F]
         if kind == CONTACT:
             for c in range(3):
-                contacts[owner, geo.IMPULSE + c] = rows.rows[r + c, F]
+                contacts[owner, geo.IMPULSE + c] = table[r + c, F]
         elif owner >= 0:
             store.loop_memory[owner // 6, owner % 6] = f
         elif -1 - owner < 2 * nl:
@@ -579,17 +580,16 @@ def _too_far(topology, tables, g, store, work, side, h, options):
     """
     now = 1 - store.numbers[0]
     contacts, ints, links = store.contacts[now], store.contact_ints[now], work.links[side]
-    best = h
-    for k in range(store.numbers[1 + now] if g.ints.shape[0] > 0 else 0):
-        contact = contacts[k]
-        gap, before = contact[geo.GAP], contact[geo.BEFORE]
+    best, shapes, spins = h, g.ints, work.spins
+    for k in range(store.numbers[1 + now] if shapes.shape[0] > 0 else 0):
+        gap, before = contacts[k, geo.GAP], contacts[k, geo.BEFORE]
         if gap >= -TOUCH:
             continue
-        bounces = contact[geo.C_BOUNCE] > 0.0
+        bounces = contacts[k, geo.C_BOUNCE] > 0.0
         if not bounces and (gap >= -options[DEPTH] or before < -0.5 * options[DEPTH]):
             continue
-        a, b = g.ints[ints[k, geo.A], geo.LINK], g.ints[ints[k, geo.B], geo.LINK]
-        speed = contact_speed(a, b, contacts, k, links, work.spins)[0]
+        a, b = shapes[ints[k, geo.A], geo.LINK], shapes[ints[k, geo.B], geo.LINK]
+        speed = contact_speed(a, b, contacts, k, links, spins)[0]
         if speed >= (-options[SLOW] if bounces else -1e-9):
             continue
         if bounces and before <= TOUCH:
@@ -608,7 +608,9 @@ def _measure(tables, g, store, work, side):
     counts, now = store.counts, store.numbers[0]
     if g.ints.shape[0] > 0:
         counts[M_CONTACTS] = max(counts[M_CONTACTS], float(store.numbers[1 + now]))
+        contacts, deepest = store.contacts[now], 0.0
         for k in range(store.numbers[1 + now]):
-            counts[M_DEPTH] = max(counts[M_DEPTH], -store.contacts[now][k, geo.GAP])
+            deepest = max(deepest, -contacts[k, geo.GAP])
+        counts[M_DEPTH] = max(counts[M_DEPTH], deepest)
     if tables.loop_ints.shape[0] > 0:
         counts[M_LOOP] = max(counts[M_LOOP], loop_errors(tables, work.links[side], store.loop_errors))

@@ -97,8 +97,8 @@ def find_contacts(g, p, between, contacts, ints, head, follow, old, old_ints, n_
             count = _add(a, b, n, floats, poses, found, contacts, ints, count, head, follow, old, old_ints)
     if count >= 0 and order.shape[0] > 1 and between > 0.0:
         count = _sweep(
-            g, p, shapes, floats, excluded, poses, boxes, order, found, between, contacts, ints, count, head, follow, old,
-            old_ints,
+            g, p, shapes, floats, excluded, poses, boxes, order, found, between, contacts, ints, count, head, follow,
+            old, old_ints,
         )  # fmt: skip
     for k in range(n_old):
         head[old_ints[k, geo.A]] = -1

@@ -10,7 +10,6 @@ from .forest import become
 from .hybrid import place_in_group
 from .update import choose_accelerations, narrow, widen
 
-
 CHOOSE, SETTLE = 0, 1
 
 

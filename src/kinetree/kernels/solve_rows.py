@@ -8,7 +8,26 @@ from __future__ import annotations
 import math
 
 from .._jit import kernel, leaf
-from .conditions import AHEAD, AWAY, BIAS, BOX, COL, CONTACT, CROSS, DIAG, EQUAL, HI, LO, MOVE, NCOL, ROW, TYPE, VAL, WAS, F
+from .conditions import (
+    AHEAD,
+    AWAY,
+    BIAS,
+    BOX,
+    COL,
+    CONTACT,
+    CROSS,
+    DIAG,
+    EQUAL,
+    HI,
+    LO,
+    MOVE,
+    NCOL,
+    ROW,
+    TYPE,
+    VAL,
+    WAS,
+    F,
+)  # fmt: skip
 
 CONE, PYRAMID, DIRECTION = 0, 1, 2  # of friction: true cone; each tangent by itself; the first tangent alone
 DEAD = 1e-13  # 1/kg: a row that no impulse can move

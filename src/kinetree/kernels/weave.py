@@ -19,7 +19,6 @@ import math
 from .._jit import kernel, leaf
 from . import layout as at
 
-
 # --- roots: float64 (nv, ROOTS), of every degree of freedom
 C = 0  # 6: its row of C, lower triangular
 G = 6  # 6: a row of C' S': what it takes of a wrench
