@@ -16,8 +16,6 @@ import numpy as np
 
 from . import forces as _forces
 from .arguments import GRAVITY, as_array, as_count, as_finite, as_gravity, as_number, as_vector, check_state
-from .constraints.archive import from_text, to_text
-from .constraints.make import make_stepper
 from .errors import ArgumentError, DivergedError, FileFormatError, KinetreeError, SingularError
 from .files import DAMAGE, read_archive, write_archive
 from .forces import Applied, Callback, build_acts, read_callback, with_applied
@@ -89,7 +87,13 @@ class Simulation:
         self._forces = tuple(forces)
         self._applied: list[Applied] = []
         self._constraints = tuple(constraints)
-        self._stepper = make_stepper(model, self.method, integrator, self.tolerance, self._constraints, self._q)
+        self._stepper: Any
+        if self._constraints:
+            from .constraints.make import make_stepper  # its kernels take a while to load
+
+            self._stepper = make_stepper(model, self.method, integrator, self.tolerance, self._constraints, self._q)
+        else:
+            self._stepper = self.method.stepper(model, integrator, self.tolerance)
         self._acts = build_acts(model, self._forces, ())
         for force in self._forces:
             if isinstance(force, _forces.Gravity):
@@ -345,7 +349,7 @@ class Simulation:
             "start": self._start, "steps": self._steps, "rng": self.rng.bit_generator.state,
             "method": [type(self.method).__name__, None if code else _options(self.method)],
             "forces": [_force_to_text(force) for force in self._forces],
-            "constraints": [to_text(item, self.model) for item in self._constraints],
+            "constraints": [_constraint_to_text(item, self.model) for item in self._constraints],
             "applied": [
                 [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
             ],
@@ -387,7 +391,7 @@ class Simulation:
         simulation = cls(
             model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],
             method=method, integrator=saved["integrator"], tolerance=saved["tolerance"], forces=forces,
-            constraints=[from_text(item) for item in saved.get("constraints", [])],
+            constraints=[_constraint_from_text(item) for item in saved.get("constraints", [])],
         )  # fmt: skip
         simulation._start, simulation._steps = float(as_finite(saved["start"], (), "start")), int(saved["steps"])
         simulation.rng.bit_generator.state = saved["rng"]
@@ -418,6 +422,18 @@ def _force_to_text(force: Any) -> list[Any]:
         return ["Callback", {}]
     values = {key: np.asarray(v).tolist() if isinstance(v, np.ndarray) else v for key, v in vars(force).items()}
     return [type(force).__name__, values]
+
+
+def _constraint_to_text(constraint: Any, model: Model) -> list[Any]:
+    from .constraints.archive import to_text
+
+    return to_text(constraint, model)
+
+
+def _constraint_from_text(saved: list[Any]) -> Any:
+    from .constraints.archive import from_text
+
+    return from_text(saved)
 
 
 class _Recorder:

@@ -40,7 +40,7 @@ DOLL: tuple[tuple[str, str | None, Joint, Place, Place, float, Any], ...] = (
 COLORS = ((0.16, 0.42, 0.72), (0.80, 0.24, 0.20), (0.10, 0.58, 0.58), (0.95, 0.63, 0.14), (0.45, 0.30, 0.60))
 
 
-def rag_dolls(count: int = 1, *, damping: float = 0.05) -> Model:
+def rag_dolls(count: int = 1, *, damping: float = 0.5) -> Model:
     """Return rag dolls of 21 bodies and 20 joints each, besides their free pelvis."""
     builder = ModelBuilder(f"{count} rag dolls")
     for k in range(count):
@@ -53,7 +53,7 @@ def rag_dolls(count: int = 1, *, damping: float = 0.05) -> Model:
     return builder.build()
 
 
-def strewn(model: Model, *, spacing: float = 0.9, lowest: float = 0.6, wide: int = 3, seed: int = 0) -> Array:
+def strewn(model: Model, *, spacing: float = 1.9, lowest: float = 1.0, wide: int = 4, seed: int = 0) -> Array:
     """Return a start in which the trees of a model hang above each other in columns, turned at random."""
     rng = np.random.default_rng(seed)
     q = model.neutral()
@@ -64,7 +64,7 @@ def strewn(model: Model, *, spacing: float = 0.9, lowest: float = 0.6, wide: int
         column, floor = k % (wide * wide), k // (wide * wide)
         q[start + 4 : start + 7] = (
             spacing * (column // wide - (wide - 1) / 2), spacing * (column % wide - (wide - 1) / 2),
-            lowest + 1.1 * floor,
+            lowest + spacing * floor,
         )  # fmt: skip
     return q
 

@@ -81,8 +81,8 @@ def _slide(mu: float, degrees: float, seconds: float, *, speed: float = 0.0) -> 
 def rest(*, quick: bool) -> list[Row]:
     """A rag doll that has come to rest, and a stack of boxes."""
     seconds = 5.0 if quick else 60.0
-    model = rag_dolls(1, damping=0.5)
-    q = strewn(model, lowest=0.5, wide=1)
+    model = rag_dolls(1)
+    q = strewn(model, wide=1)
     sim = Simulation(model, q, dt=DT, constraints=[Contacts(self_collision=True), JointLimits()])
     sim.run(10.0)
     before, fastest = body_poses(model, sim.q)[:, :3, 3], 0.0
@@ -145,13 +145,13 @@ def _heave(seconds: float) -> tuple[np.ndarray, np.ndarray]:
     return times, 0.05 * np.sin(2 * times[:, None] + phases) * np.minimum(times, 1.0)[:, None]
 
 
-def belt(model: Model, q: Array) -> Simulation:
+def belt(model: Model, q: Array, dt: float = 1e-3) -> Simulation:
     """Return the simulation of a closed chain on two sprockets."""
     points = belt_angles(40, 0.05, 0.12)[1]
     half = float(points[:, 0].max() - 0.12 - 0.012)
     discs = [Capsule.between((s * half, -0.03, 0), (s * half, 0.03, 0), 0.12) for s in (-1, 1)]
     contacts = Contacts(ground=False, world=discs, friction=0.3)
-    return Simulation(model, q, dt=DT, constraints=[contacts, Loop("link39", "link0", (0.05, 0, 0), (0, 0, 0))])
+    return Simulation(model, q, dt=dt, constraints=[contacts, Loop("link39", "link0", (0.05, 0, 0), (0, 0, 0))])
 
 
 def control(*, quick: bool) -> list[Row]:
@@ -171,8 +171,8 @@ def control(*, quick: bool) -> list[Row]:
 def hybrid(*, quick: bool) -> list[Row]:
     """Falling characters with a tenth of their joints."""
     count = 10 if quick else 200
-    model = rag_dolls(count, damping=0.5)
-    q = strewn(model, wide=3 if quick else 7, spacing=1.0)
+    model = rag_dolls(count)
+    q = strewn(model, wide=3 if quick else 7)
     tenth = max(count, round(0.1 * model.njoints))
     rows = []
     for name, method in (("all joints", None), ("a tenth of the joints", Adaptive(joints=tenth + count))):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Family:
-    """Kernels that are needed together: how to use them once, and the kernel whose being cached says that it was done."""
+    """Kernels that are needed together: how to use them once, and the kernel whose being cached says it was done."""
 
     name: str
     use: Callable[[], None]
@@ -34,6 +34,7 @@ def families() -> tuple[Family, ...]:
         Family("simulation", _simulation, "kernels.steppers.advance"),
         Family("divide and conquer", _divide, "kernels.dca_steps.advance"),
         Family("adaptive simulation", _adaptive, "kernels.adaptive.advance"),
+        Family("constraints", _constraints, "kernels.constrain.advance"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -128,6 +129,22 @@ def _adaptive() -> None:
     from ..simulation import Simulation
 
     Simulation(library.chain(3), method=Adaptive(joints=1)).step()
+
+
+def _constraints() -> None:
+    from ..constraints.acceleration import constraint_matrix
+    from ..constraints.contact import Contacts
+    from ..constraints.lcp import solve
+    from ..constraints.motion import JointAcceleration
+    from ..simulation import Simulation
+
+    model = library.chain(3)
+    Simulation(model, constraints=[Contacts()]).step()
+    wanted = [JointAcceleration(model.joint_names[0])]
+    for method in ("pgs", "dantzig", "lemke"):
+        solve([[1.0]], [-1.0], method=method)
+    for route in ("paths", "deltas", "forces"):
+        constraint_matrix(model, model.neutral(), wanted, route=route)
 
 
 def _pictures() -> None:

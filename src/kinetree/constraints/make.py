@@ -16,9 +16,7 @@ from .stepper import ConstrainedStepper
 def make_stepper(
     model: Model, method: Any, integrator: str, tolerance: float, constraints: Sequence[Any], q: Array
 ) -> Any:
-    """Return the stepper of a simulation; without constraints, that of the method."""
-    if not constraints:
-        return method.stepper(model, integrator, tolerance)
+    """Return the stepper of a simulation under constraints."""
     if isinstance(method, Full) and method.algorithm == "aba":
         return ConstrainedStepper(model, integrator, tolerance, constraints, q)
     if isinstance(method, Adaptive):

@@ -14,7 +14,7 @@ from ..typing import Array
 from . import geometry as geo
 from . import layout as at
 from .manifold import difference
-from .weave import gather, pour, pour_joint_force, weave
+from .weave import gather, pour, weave, weave_joint
 
 # --- limits: int64 (n, LIMIT_INTS), float64 (n, LIMITS)
 L_LINK, L_FREEDOM, L_KIND = 0, 1, 2  # the freedom counts within the joint
@@ -200,14 +200,13 @@ def contact_rows(
 
 
 @kernel
-def joint_row(kind, owner, i, coefficients, bias, lo, hi, f, away, topology, links, roots, rows, z, wrench):
+def joint_row(kind, owner, i, coefficients, bias, lo, hi, f, away, topology, links, roots, rows):
     """Add one row on the joint of link i: the sum of `coefficients` (6) times its velocities. False: no room."""
     groups, table, cols, vals, sizes = rows.groups, rows.rows, rows.cols, rows.vals, rows.sizes
     group = _open_group(groups, table, sizes, kind, 1, owner)
     if group < 0:
         return False
-    pour_joint_force(topology, links, roots, i, coefficients, wrench, z)
-    count = gather(topology, i, -1, z, cols, sizes[2], vals, sizes[3])
+    count = weave_joint(topology, links, roots, i, coefficients, cols, sizes[2], vals, sizes[3])
     if count < 0:
         return False
     r = sizes[1]
@@ -217,7 +216,7 @@ def joint_row(kind, owner, i, coefficients, bias, lo, hi, f, away, topology, lin
 
 
 @kernel
-def limit_rows(t, topology, links, roots, rows, q, free, h, memory, reached, z, room, wrench):
+def limit_rows(t, topology, links, roots, rows, q, free, h, memory, reached, room):
     """Add a row for each limit that would be passed within h at the velocities `free`. False: no room.
 
     `memory` (n, 2) keeps the impulses of the last step, `reached` (n) says which limit is touched (1 lower, 2 upper).
@@ -250,7 +249,7 @@ def limit_rows(t, topology, links, roots, rows, q, free, h, memory, reached, z, 
                 wrench_of[c] = sign * coefficients[c]
             if not joint_row(
                 BOX, -1 - 2 * n - side, i, wrench_of, speed + max(away, 0.0) / h, 0.0, math.inf, memory[n, side], away,
-                topology, links, roots, rows, z, wrench[0],
+                topology, links, roots, rows,
             ):  # fmt: skip
                 return False
     return True
@@ -258,7 +257,7 @@ def limit_rows(t, topology, links, roots, rows, q, free, h, memory, reached, z, 
 
 @kernel
 def drive_rows(
-    t, topology, links, roots, rows, q, v, free, kick, h, aims, before, now, after, pace, memory, z, room, wrench
+    t, topology, links, roots, rows, q, v, free, kick, h, aims, before, now, after, pace, memory, room, wrench
 ):
     """Add a row for each drive: to a velocity, along a motion, or at an acceleration. False: no room.
 
@@ -297,7 +296,7 @@ def drive_rows(
         coefficients[freedom] = 1.0
         if not joint_row(
             group, -1 - 2 * t.limit_ints.shape[0] - n, i, coefficients, free[k] - wanted, -most, most, memory[n],
-            math.inf, topology, links, roots, rows, z, wrench[0],
+            math.inf, topology, links, roots, rows,
         ):  # fmt: skip
             return False
     return True

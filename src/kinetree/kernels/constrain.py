@@ -23,7 +23,10 @@ from .conditions import (
     CONTACT,
     L_BOUNCE,
     NCOL,
+    O_KIND,
+    O_MASK,
     OWNER,
+    PULL,
     ROW,
     TYPE,
     VAL,
@@ -314,8 +317,8 @@ def _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, a
                 struck += 1
     open_rows(rows)
     if not limit_rows(
-        tables, topology, links, work.roots, rows, q, v, left, store.limit_memory, store.reached, work.z,
-        work.room, work.wrench,
+        tables, topology, links, work.roots, rows, q, v, left, store.limit_memory, store.reached,
+        work.room,
     ):  # fmt: skip
         return NO_ROOM
     for k in range(rows.sizes[0]):
@@ -400,8 +403,7 @@ def _all_rows(
     topology, roots, z, room, wrench = body.topology, work.roots, work.z, work.room, work.wrench
     open_rows(rows)
     if tables.limit_ints.shape[0] > 0 and not limit_rows(
-        tables, topology, links, roots, rows, q, work.free, left, store.limit_memory, store.reached, z, room,
-        wrench,
+        tables, topology, links, roots, rows, q, work.free, left, store.limit_memory, store.reached, room,
     ):  # fmt: skip
         return False
     if tables.drive_ints.shape[0] > 0:
@@ -418,7 +420,7 @@ def _all_rows(
                 work.aims[1, k], work.aims[2, k] = here, aims[step + 2, k]
         if not drive_rows(
             tables, topology, links, roots, rows, q, v, work.free, kick, left, follows, work.aims[0],
-            work.aims[1], work.aims[2], pace, store.drive_memory, z, room, wrench,
+            work.aims[1], work.aims[2], pace, store.drive_memory, room, wrench,
         ):  # fmt: skip
             return False
     spin(topology, links, axes, work.free, work.spins)
@@ -502,35 +504,41 @@ def _respond(body, tables, rows, store, q, kick, h, side, options, work):
     for k in range(nv):
         work.dv[k] += work.stretch[k]
     _harvest(tables, rows, store)
-    closing = False
-    for k in range(tables.loop_ints.shape[0]):
-        closing = closing or (tables.loop_ints[k, 3] != 2 and tables.loop_ints[k, 2] != 0)
-    if closing and equals > 0:
-        _close_loops(body, tables, rows, store, q, h, side, equals, options, work)
     worst, groups, table = 0.0, rows.groups, rows.rows
     for k in range(rows.sizes[0]):
         worst = min(worst, table[groups[k, ROW], AWAY])
-    if worst >= -options[SLOP]:
-        return False
-    counts[N_PROJECTED] += 1.0
-    project_positions(
-        rows, work.y, work.listed, equals, work.factor, work.right, options[SLOP], 2 * int(options[SWEEPS]), 1e-7
-    )
-    drain(topology, links, axes, work.roots, work.y, work.other, work.move)
-    return True
+    moved = worst < -options[SLOP]
+    if moved:
+        counts[N_PROJECTED] += 1.0
+        project_positions(
+            rows, work.y, work.listed, equals, work.factor, work.right, options[SLOP], 2 * int(options[SWEEPS]), 1e-7
+        )
+        drain(topology, links, axes, work.roots, work.y, work.other, work.move)
+    closing, loop_ints = False, tables.loop_ints
+    for k in range(loop_ints.shape[0]):
+        closing = closing or (loop_ints[k, O_KIND] != PULL and loop_ints[k, O_MASK] != 0)
+    if closing and equals > 0:
+        _close_loops(body, tables, rows, store, q, h, moved, side, equals, options, work)
+    return moved
 
 
 @kernel
-def _close_loops(body, tables, rows, store, q, h, side, equals, options, work):
+def _close_loops(body, tables, rows, store, q, h, moved, side, equals, options, work):
     topology, links, axes = body.topology, work.links[side], work.axes[side]
     other, other_axes = work.links[1 - side], work.axes[1 - side]
     least = math.inf
     for _ in range(12):
         integrate(topology, q, work.dv, h, work.q)
+        if moved:
+            integrate(topology, work.q, work.move, 1.0, work.q)
         move_links(topology, body.constants, work.q, work.dv, other, other_axes)
         place_links(topology, other)
         worst = loop_errors(tables, other, store.loop_errors)
-        if worst <= options[LOOP_TOLERANCE] or worst > 0.9 * least:
+        if worst > least:  # too far from closed for the rows of the start: what made it worse is taken back
+            for k in range(work.dv.shape[0]):
+                work.dv[k] -= work.stretch[k]
+            break
+        if worst <= options[LOOP_TOLERANCE]:
             break
         least = worst
         for m in range(equals):
@@ -538,7 +546,7 @@ def _close_loops(body, tables, rows, store, q, h, side, equals, options, work):
             work.right[m] = 0.0
             if owner >= 0:
                 n = owner // 6
-                if tables.loop_ints[n, 3] != 2:
+                if tables.loop_ints[n, O_KIND] != PULL:
                     work.right[m] = -store.loop_errors[n, owner % 6] / h
         for k in range(work.y.shape[0]):
             work.y[k] = 0.0

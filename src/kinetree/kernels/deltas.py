@@ -114,6 +114,22 @@ def _inbound(topology, links, axes, i, share, wrenches):
     k, dof = topology[i, at.V], topology[i, at.DOF]
     f0, f1, f2 = wrenches[i, 0], wrenches[i, 1], wrenches[i, 2]
     f3, f4, f5 = wrenches[i, 3], wrenches[i, 4], wrenches[i, 5]
+    if topology[i, at.KIND] == at.REVOLUTE:
+        u = share[k] + links[i, 2] * f0 + links[i, 5] * f1 + links[i, 8] * f2
+        pa = topology[i, at.PARENT]
+        share[k] = u
+        wrenches[i, 0] = wrenches[i, 1] = wrenches[i, 2] = wrenches[i, 3] = wrenches[i, 4] = wrenches[i, 5] = 0.0
+        if pa >= 0:
+            u *= axes[k, at.DINV]
+            f3, f4, f5 = f3 - axes[k, 3] * u, f4 - axes[k, 4] * u, f5 - axes[k, 5] * u
+            x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
+            wrenches[pa, 0] += f0 - axes[k, 0] * u + y * f5 - z * f4
+            wrenches[pa, 1] += f1 - axes[k, 1] * u + z * f3 - x * f5
+            wrenches[pa, 2] += f2 - axes[k, 2] * u + x * f4 - y * f3
+            wrenches[pa, 3] += f3
+            wrenches[pa, 4] += f4
+            wrenches[pa, 5] += f5
+        return
     some = f0 != 0.0 or f1 != 0.0 or f2 != 0.0 or f3 != 0.0 or f4 != 0.0 or f5 != 0.0
     for r in range(k, k + dof):
         if some:
@@ -228,16 +244,44 @@ def by_paths(
             z[cols[k]] = 0.0
         starts[row + 1] = count
     for row in range(m):
-        for k in range(starts[row], starts[row + 1]):
-            z[cols[k]] = vals[k]
+        end = starts[row + 1]
+        plain = _one_path(row, row_links, first)
+        if not plain:
+            for k in range(starts[row], end):
+                z[cols[k]] = vals[k]
         for other in range(row + 1):
-            total = 0.0
-            for k in range(starts[other], starts[other + 1]):
-                total += vals[k] * z[cols[k]]
+            total, close = 0.0, starts[other + 1]
+            if plain and _one_path(other, row_links, first):
+                low, high = 0, min(end - starts[row], close - starts[other])
+                while low < high:  # what two paths share is the end of both
+                    middle = (low + high + 1) // 2
+                    if cols[end - middle] == cols[close - middle]:
+                        low = middle
+                    else:
+                        high = middle - 1
+                for k in range(low):
+                    total += vals[end - low + k] * vals[close - low + k]
+            elif plain:
+                for k in range(starts[other], close):
+                    z[cols[k]] = vals[k]
+                for k in range(starts[row], end):
+                    total += vals[k] * z[cols[k]]
+                for k in range(starts[other], close):
+                    z[cols[k]] = 0.0
+            else:
+                for k in range(starts[other], close):
+                    total += vals[k] * z[cols[k]]
             K[row, other] = K[other, row] = total
-        for k in range(starts[row], starts[row + 1]):
-            z[cols[k]] = 0.0
+        if not plain:
+            for k in range(starts[row], end):
+                z[cols[k]] = 0.0
     return True
+
+
+@kernel
+def _one_path(row, row_links, first):
+    """Whether the columns of a row are those of one link's path to the root."""
+    return (row_links[row, 0] < 0 or row_links[row, 1] < 0) and first[row] == first[row + 1]
 
 
 @kernel

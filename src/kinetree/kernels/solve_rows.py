@@ -48,18 +48,19 @@ def equal_block(rows, listed, factor, z):
             count += 1
     if count > listed.shape[0]:
         return 0
+    groups, cols, vals = rows.groups, rows.cols, rows.vals
     for m in range(count):
-        group = rows.groups[listed[m]]
-        for c in range(group[NCOL]):
-            z[rows.cols[group[COL] + c]] = rows.vals[group[VAL] + c]
+        k = listed[m]
+        for c in range(groups[k, NCOL]):
+            z[cols[groups[k, COL] + c]] = vals[groups[k, VAL] + c]
         for n in range(m + 1):
-            other = rows.groups[listed[n]]
+            i = listed[n]
             s = 0.0
-            for c in range(other[NCOL]):
-                s += rows.vals[other[VAL] + c] * z[rows.cols[other[COL] + c]]
+            for c in range(groups[i, NCOL]):
+                s += vals[groups[i, VAL] + c] * z[cols[groups[i, COL] + c]]
             factor[m, n] = s
-        for c in range(group[NCOL]):
-            z[rows.cols[group[COL] + c]] = 0.0
+        for c in range(groups[k, NCOL]):
+            z[cols[groups[k, COL] + c]] = 0.0
     for m in range(count):
         whole = factor[m, m]
         for n in range(m + 1):
@@ -78,12 +79,12 @@ def equal_block(rows, listed, factor, z):
 @kernel
 def solve_equal(rows, listed, count, factor, right, y):
     """Add impulses to the equalities so that all of them hold; returns the largest residual that there was."""
-    worst = 0.0
+    worst, groups, table, cols, vals = 0.0, rows.groups, rows.rows, rows.cols, rows.vals
     for m in range(count):
-        group = rows.groups[listed[m]]
-        s = rows.rows[group[ROW], BIAS]
-        for c in range(group[NCOL]):
-            s += rows.vals[group[VAL] + c] * y[rows.cols[group[COL] + c]]
+        k = listed[m]
+        col, val, s = groups[k, COL], groups[k, VAL], table[groups[k, ROW], BIAS]
+        for c in range(groups[k, NCOL]):
+            s += vals[val + c] * y[cols[col + c]]
         right[m] = -s
         if factor[m, m] > 0.0:
             worst = max(worst, abs(s))
@@ -109,12 +110,14 @@ def spread_equal(rows, listed, count, factor, right, y, column):
         for c in range(m + 1, count):
             s -= factor[c, m] * right[c]
         right[m] = s / factor[m, m]
+    groups, table, cols, vals = rows.groups, rows.rows, rows.cols, rows.vals
     for m in range(count):
         if right[m] != 0.0:
-            group = rows.groups[listed[m]]
-            rows.rows[group[ROW], column] += right[m]
-            for c in range(group[NCOL]):
-                y[rows.cols[group[COL] + c]] += rows.vals[group[VAL] + c] * right[m]
+            k = listed[m]
+            col, val = groups[k, COL], groups[k, VAL]
+            table[groups[k, ROW], column] += right[m]
+            for c in range(groups[k, NCOL]):
+                y[cols[col + c]] += vals[val + c] * right[m]
 
 
 @kernel
@@ -266,36 +269,36 @@ def project_positions(rows, y, listed, equals, factor, right, slop, sweeps, tole
     Up to `slop` may stay; whatever has room left may use it up, and closed loops stay closed. AWAY tells how far each
     row is from its limit.
     """
-    table = rows.rows
+    groups, table, cols, vals, count_of = rows.groups, rows.rows, rows.cols, rows.vals, rows.sizes[0]
     for k in range(y.shape[0]):
         y[k] = 0.0
-    for k in range(rows.sizes[0]):
-        table[rows.groups[k, ROW], MOVE] = 0.0
+    for k in range(count_of):
+        table[groups[k, ROW], MOVE] = 0.0
     for _ in range(sweeps):
         worst = 0.0
         if equals > 0:
             for m in range(equals):
-                group = rows.groups[listed[m]]
-                s = 0.0
-                for c in range(group[NCOL]):
-                    s += rows.vals[group[VAL] + c] * y[rows.cols[group[COL] + c]]
+                k = listed[m]
+                col, val, s = groups[k, COL], groups[k, VAL], 0.0
+                for c in range(groups[k, NCOL]):
+                    s += vals[val + c] * y[cols[col + c]]
                 right[m] = -s
             spread_equal(rows, listed, equals, factor, right, y, MOVE)
-        for k in range(rows.sizes[0]):
-            kind, r = rows.groups[k, TYPE], rows.groups[k, ROW]
-            count, col, val = rows.groups[k, NCOL], rows.groups[k, COL], rows.groups[k, VAL]
+        for k in range(count_of):
+            kind, r = groups[k, TYPE], groups[k, ROW]
             away = table[r, AWAY]
             if kind == EQUAL or away == math.inf or table[r, DIAG] < DEAD:
                 continue
+            count, col, val = groups[k, NCOL], groups[k, COL], groups[k, VAL]
             s = away + slop if away < -slop else max(away, 0.0)
             for c in range(count):
-                s += rows.vals[val + c] * y[rows.cols[col + c]]
+                s += vals[val + c] * y[cols[col + c]]
             f = table[r, MOVE]
             new = max(f - s / table[r, DIAG], 0.0)
             if new != f:
                 table[r, MOVE] = new
                 worst = max(worst, abs(new - f) * table[r, DIAG])
                 for c in range(count):
-                    y[rows.cols[col + c]] += rows.vals[val + c] * (new - f)
+                    y[cols[col + c]] += vals[val + c] * (new - f)
         if worst <= tolerance:
             break

@@ -58,16 +58,22 @@ def root_factors(topology, axes, roots):
 
 @kernel
 def pour(topology, links, roots, i, f, z):
-    """Add to `z` (nv) the row of a wrench `f` (6) on link i, about the link's origin in world axes; `f` is used up."""
+    """Add to `z` (nv) the row of a wrench `f` (6) on link i, about the link's origin in world axes."""
+    f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
     while i >= 0:
-        f0, f1, f2, f3, f4, f5 = f[0], f[1], f[2], f[3], f[4], f[5]
+        g0, g1, g2, g3, g4, g5 = f0, f1, f2, f3, f4, f5
         for k in range(topology[i, at.V], topology[i, at.V] + topology[i, at.DOF]):
-            w = roots[k, G] * f0 + roots[k, G + 1] * f1 + roots[k, G + 2] * f2
-            w += roots[k, G + 3] * f3 + roots[k, G + 4] * f4 + roots[k, G + 5] * f5
+            w = roots[k, G] * g0 + roots[k, G + 1] * g1 + roots[k, G + 2] * g2
+            w += roots[k, G + 3] * g3 + roots[k, G + 4] * g4 + roots[k, G + 5] * g5
             z[k] += w
-            for c in range(6):
-                f[c] -= roots[k, H + c] * w
-        _shift(links, i, f)
+            f0 -= roots[k, H] * w
+            f1 -= roots[k, H + 1] * w
+            f2 -= roots[k, H + 2] * w
+            f3 -= roots[k, H + 3] * w
+            f4 -= roots[k, H + 4] * w
+            f5 -= roots[k, H + 5] * w
+        x, y, t = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
+        f0, f1, f2 = f0 + y * f5 - t * f4, f1 + t * f3 - x * f5, f2 + x * f4 - y * f3
         i = topology[i, at.PARENT]
 
 
@@ -203,6 +209,51 @@ def _joint(dof, i, k, pa, links, roots, f0, f1, f2, f3, f4, f5, room, r, count):
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
     return f0 + y * f5 - z * f4, f1 + z * f3 - x * f5, f2 + x * f4 - y * f3, f3, f4, f5
+
+
+@kernel
+def weave_joint(topology, links, roots, i, torque, cols, first, vals, start):
+    """Write the row of joint forces `torque` (6: one a freedom) in the joint of link i; returns the columns, or -1."""
+    k, dof = topology[i, at.V], topology[i, at.DOF]
+    if first + dof > cols.shape[0] or start + dof > vals.shape[0]:
+        return -1
+    f0 = f1 = f2 = f3 = f4 = f5 = 0.0
+    for c in range(dof):
+        w = 0.0
+        for r in range(c, dof):
+            w += roots[k + r, c] * torque[r]
+        cols[first + c], vals[start + c] = k + c, w
+        f0 -= roots[k + c, H] * w
+        f1 -= roots[k + c, H + 1] * w
+        f2 -= roots[k + c, H + 2] * w
+        f3 -= roots[k + c, H + 3] * w
+        f4 -= roots[k + c, H + 4] * w
+        f5 -= roots[k + c, H + 5] * w
+    count = dof
+    x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
+    f0, f1, f2 = f0 + y * f5 - z * f4, f1 + z * f3 - x * f5, f2 + x * f4 - y * f3
+    i = topology[i, at.PARENT]
+    while i >= 0:
+        k, dof, pa = topology[i, at.V], topology[i, at.DOF], topology[i, at.PARENT]
+        if first + count + dof > cols.shape[0] or start + count + dof > vals.shape[0]:
+            return -1
+        g0, g1, g2, g3, g4, g5 = f0, f1, f2, f3, f4, f5
+        for c in range(dof):
+            j = k + c
+            w = roots[j, G] * g0 + roots[j, G + 1] * g1 + roots[j, G + 2] * g2
+            w += roots[j, G + 3] * g3 + roots[j, G + 4] * g4 + roots[j, G + 5] * g5
+            cols[first + count + c], vals[start + count + c] = j, w
+            f0 -= roots[j, H] * w
+            f1 -= roots[j, H + 1] * w
+            f2 -= roots[j, H + 2] * w
+            f3 -= roots[j, H + 3] * w
+            f4 -= roots[j, H + 4] * w
+            f5 -= roots[j, H + 5] * w
+        count += dof
+        x, y, z = links[i, at.ARM], links[i, at.ARM + 1], links[i, at.ARM + 2]
+        f0, f1, f2 = f0 + y * f5 - z * f4, f1 + z * f3 - x * f5, f2 + x * f4 - y * f3
+        i = pa
+    return count
 
 
 @kernel
