@@ -263,8 +263,8 @@ def drive_rows(
 
     A motion is followed by the exact solution of a critically damped error, e(t + h) = 2 r e(t) - r^2 e(t - h) with
     r = exp(-rate h), so that its settling time holds at any step. `aims` says whether any drive follows; `before`,
-    `now` and `after` (nq) are where it wants to be at t - h / pace, t and t + h. Drives without a largest force are
-    equalities.
+    `now` and `after` (nq) are where it wants to be at t - h / pace, t and t + h. Drives along motions and at
+    accelerations are equalities, until the forces are found to be too large (`solve_rows.release`).
     """
     offset, drift, ahead = room[0], room[1], room[2]
     if aims:
@@ -289,7 +289,7 @@ def drive_rows(
                 continue
             wanted = part * wanted + (1.0 - part) * free[k]
         most = t.drives[n, D_EFFORT] * kick
-        group = EQUAL if most == math.inf else BOX
+        group = EQUAL if most == math.inf or kind != SPEED else BOX
         coefficients = wrench[1]
         for c in range(6):
             coefficients[c] = 0.0

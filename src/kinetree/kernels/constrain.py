@@ -42,7 +42,7 @@ from .conditions import (
 from .contacts import find_contacts, place_shapes
 from .kinematics import move_links, place_links, write_axes
 from .manifold import integrate
-from .solve_rows import equal_block, project_positions, solve_rows, spread_equal
+from .solve_rows import equal_block, project_positions, release, solve_rows, spread_equal
 from .spatial import prepare_links, subtract_external
 from .steppers import diverged
 from .weave import drain, root_factors, spin
@@ -492,11 +492,15 @@ def _respond(body, tables, rows, store, q, kick, h, side, options, work):
         work.dv[k] = work.free[k]
     if rows.sizes[0] == 0:
         return False
-    equals = equal_block(rows, work.listed, work.factor, work.z)
-    solve_rows(
-        rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
-        int(options[SWEEPS]), options[TOLERANCE], work.solved,
-    )  # fmt: skip
+    equals = 0
+    for turn in range(6):  # efforts that are too large become bounds, a few at a time
+        if turn > 0 and not release(rows):
+            break
+        equals = equal_block(rows, work.listed, work.factor, work.z)
+        solve_rows(
+            rows, work.y, work.stretch, work.move, work.listed, equals, work.factor, work.right, int(options[FRICTION]),
+            int(options[SWEEPS]), options[TOLERANCE], work.solved,
+        )  # fmt: skip
     counts[N_SWEEPS] += work.solved[0]
     counts[M_RESIDUAL] = max(counts[M_RESIDUAL], work.solved[1])
     counts[N_UNSOLVED] += 1.0 if work.solved[1] > options[TOLERANCE] else 0.0

@@ -263,6 +263,19 @@ def solve_rows(rows, y, before, ahead, listed, equals, factor, right, friction, 
 
 
 @kernel
+def release(rows):
+    """Make bounded rows of the equalities whose impulse is beyond what it may be; returns whether there are any."""
+    groups, table, found = rows.groups, rows.rows, False
+    for k in range(rows.sizes[0]):
+        r = groups[k, ROW]
+        if groups[k, TYPE] == EQUAL and not table[r, LO] <= table[r, F] <= table[r, HI]:
+            groups[k, TYPE] = BOX
+            table[r, F] = min(table[r, HI], max(table[r, LO], table[r, F]))
+            found = True
+    return found
+
+
+@kernel
 def project_positions(rows, y, listed, equals, factor, right, slop, sweeps, tolerance):
     """Write into `y` the smallest move (in the metric of mass) that takes contacts and limits out of each other.
 
