@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import kinetree as kt
-from kinetree.bench.constraints_bodies import rag_dolls, sprocket_chain
+from kinetree.bench.constraints_bodies import belt_angles, rag_dolls, sprocket_chain
 from kinetree.bench.constraints_motion import belt
 from kinetree.model.compile import compile_model
 from kinetree.model.description import Body, mass_properties
@@ -79,10 +79,12 @@ def struck() -> kt.Trajectory:
 
 
 def walk(path: Path) -> kt.Trajectory:
-    """A recorded walk is followed with limited forces, while boxes hit the figure."""
+    """A recorded walk is followed, carried with a limited force, while boxes hit the figure."""
     from kinetree.io.motion import read_motion
 
-    recorded = read_motion(path)
+    whole = read_motion(path)
+    keep = slice(5, None)  # such files begin with the pose of the skeleton, and jump from there
+    recorded = kt.Trajectory(whole.model, whole.times[keep] - whole.times[5], whole.q[keep], whole.v[keep])
     boxes = [(f"box{k}", kt.Box(size=(0.22, 0.22, 0.22), color=RED, density=600.0)) for k in range(5)]
     model = with_bodies(recorded.model, free=boxes)
     root = recorded.model.joint_names[0]
@@ -101,7 +103,7 @@ def walk(path: Path) -> kt.Trajectory:
         side = across * (-1) ** k
         place(model, q, f"box{k}", (*(there[:2] + 4.0 * when * side), there[2] + 0.2))
         v[model.v_slice(f"box{k}")] = (2, 1, 0, *(-4.0 * side), 4.905 * when)
-    limbs = C.MotionTarget([name for name in own if name != root], recorded, settle=0.08, effort=150.0)
+    limbs = C.MotionTarget([name for name in own if name != root], recorded, settle=0.08)
     carried = C.MotionTarget([root], recorded, settle=0.15, effort=1500.0)
     sim = kt.Simulation(model, q, v, dt=1 / 240, constraints=[C.Contacts(ground=-0.02), limbs, carried])
     return sim.run(2.6, record_every=8)
@@ -142,8 +144,10 @@ def draped() -> kt.Trajectory:
 def sprockets() -> kt.Trajectory:
     """A closed chain on two sprockets."""
     model, q = sprocket_chain()
-    sim = belt(model, q)
-    return sim.run(1.5, record_every=33)
+    motion = belt(model, q).run(1.5, record_every=33)
+    half = float(belt_angles(40, 0.05, 0.12)[1][:, 0].max()) - 0.132
+    discs = [kt.Capsule.between((s * half, -0.03, 0), (s * half, 0.03, 0), 0.12, color=GREY) for s in (-1, 1)]
+    return kt.Trajectory(with_bodies(model, discs), motion.times, motion.q, motion.v)
 
 
 def film(name: str, motion: kt.Trajectory, folder: Path, camera: Camera) -> list[np.ndarray]:
