@@ -15,6 +15,7 @@ from ..full import FullStepper, Outcome
 from ..kernels import constrain as k
 from ..kernels import geometry as geo
 from ..kernels.acts import Acts
+from ..kernels.conditions import L_BOUNCE
 from ..kernels.manifold import difference
 from ..model.model import Model
 from ..typing import Array
@@ -64,6 +65,9 @@ class ConstrainedStepper(FullStepper):
         self.places = make_places(self.geometry)
         between = 0.0 if contacts is None else (2.0 if contacts.self_collision else (1.0 if contacts.between else 0.0))
         self.options = solver.options("cone" if contacts is None else contacts.friction_model, between)
+        bounces = (self.geometry.floats[:, geo.BOUNCE] > 0).any()
+        bounces |= (self.compiled.tables.limits[:, L_BOUNCE] > 0).any()
+        self.options[k.ELASTIC] = float(bounces)
         room = 4 * len(self.geometry.ints) + 16
         tables = self.compiled.tables
         self.store = make_store(self.geometry, tables, room)

@@ -51,7 +51,8 @@ NO_ROOM = -1_000_000_000  # in place of a fault: make the arrays of the constrai
 
 # --- options: float64
 TOLERANCE, SWEEPS, BACKTRACKS, FRICTION, SLOW, SLOP, DEPTH, BETWEEN, LOOP_TOLERANCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
-OPTIONS = 9
+ELASTIC = 9  # 1 where anything bounces
+OPTIONS = 10
 
 # --- clock: float64, what is kept from step to step
 LAST, FRESH = 0, 1  # the length of the last part of a step; 1 where contacts are those of the present state
@@ -71,7 +72,7 @@ class Store(NamedTuple):
 
     contacts: Array  # (2, capacity, CONTACTS)
     contact_ints: Array  # (2, capacity, CONTACT_INTS)
-    numbers: Array  # int64 (4,): which of the two is now, how many contacts are in each
+    numbers: Array  # int64 (4,): which of the two is now, how many contacts are in each, the set of links that is now
     head: Array
     follow: Array
     limit_memory: Array
@@ -185,6 +186,8 @@ def one_step(body, acts, tables, g, p, rows, store, q, v, aims, step, time, dt, 
         if g.ints.shape[0] > 0:
             store.numbers[0] = 1 - store.numbers[0]
         clock[FRESH] = 1.0
+    elif step > 0:  # the step before has seen this state at its end
+        side = store.numbers[3]
     else:
         prepare_links(topology, body.constants, q, v, work.links[side], work.axes[side])
         place_links(topology, work.links[side])
@@ -198,7 +201,7 @@ def one_step(body, acts, tables, g, p, rows, store, q, v, aims, step, time, dt, 
         for k in range(nv):
             work.free[k] = v[k] + kick * work.a[k]
         events = parts < PARTS
-        if events and impacts < 8:
+        if options[ELASTIC] > 0.0 and events and impacts < 8:
             struck = _impact(body, tables, g, rows, store, q, v, left, options, gravity, links, axes, work)
             if struck == NO_ROOM:
                 return NO_ROOM
@@ -242,6 +245,7 @@ def one_step(body, acts, tables, g, p, rows, store, q, v, aims, step, time, dt, 
         left = left - h if left - h > 1e-9 * dt else 0.0
     counts[N_PARTS] += parts
     counts[N_GAVE_UP] += 1.0 if parts >= PARTS else 0.0
+    store.numbers[3] = side
     _measure(tables, g, store, work, side)
     return -1
 
