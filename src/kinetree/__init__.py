@@ -37,12 +37,15 @@ _MODULES = {
     "errors": "kinetree.errors",
     "soft": "kinetree.soft",
     "human": "kinetree.human",
+    "constraints": "kinetree.constraints",
+    "lcp": "kinetree.constraints.lcp",
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *_HOME_OF, *_MODULES]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from . import constraints as constraints
     from . import errors as errors
     from . import forces as forces
     from . import human as human
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
     from .adaptive.quasistatic_relax import Equilibrium as Equilibrium
     from .adaptive.quasistatic_relax import relax as relax
     from .adaptive.view import View as View
+    from .constraints import lcp as lcp
     from .dynamics import (
         body_accelerations as body_accelerations,
     )

@@ -46,7 +46,9 @@ class Simulation:
     0.5
 
     `q` and `v` are the start (None: neutral and at rest). The model's own damping, friction and joint springs act, plus
-    `forces` and whatever `apply` adds; its limits only through `forces.JointStops`, its efforts not. The integrators
+    `forces` and whatever `apply` adds; its limits through `constraints.JointLimits` or `forces.JointStops`, its efforts
+    through `constraints.Motor`. `constraints` are those of `kinetree.constraints`: contacts, limits, loops, motions to
+    follow; they need "semi_implicit" and `Full()` or `Adaptive(...)`. The integrators
     are "semi_implicit" (first order, robust; joint springs and dampers are implicit and stable at any gain), "euler",
     "rk4", and "rk45", which refines its steps within each `dt` to keep the error below `tolerance`.
     """
@@ -61,6 +63,7 @@ class Simulation:
         gravity: ArrayLike = GRAVITY,
         method: Method | None = None,
         integrator: Literal["semi_implicit", "euler", "rk4", "rk45"] = "semi_implicit",
+        constraints: Sequence[Any] = (),
         forces: Sequence[Any] = (),
         tolerance: float = 1e-8,
         seed: int = 0,
@@ -86,7 +89,14 @@ class Simulation:
         self._steps = 0
         self._forces = tuple(forces)
         self._applied: list[Applied] = []
-        self._stepper = self.method.stepper(model, integrator, self.tolerance)
+        self._constraints = tuple(constraints)
+        self._stepper: Any
+        if self._constraints:
+            from .constraints.make import make_stepper  # its kernels take a while to load
+
+            self._stepper = make_stepper(model, self.method, integrator, self.tolerance, self._constraints, self._q)
+        else:
+            self._stepper = self.method.stepper(model, integrator, self.tolerance)
         self._acts = build_acts(model, self._forces, ())
         for force in self._forces:
             if isinstance(force, _forces.Gravity):
@@ -154,6 +164,21 @@ class Simulation:
     def forces(self) -> tuple[Any, ...]:
         """The forces that were given."""
         return self._forces
+
+    @property
+    def constraints(self) -> tuple[Any, ...]:
+        """The constraints that were given."""
+        return self._constraints
+
+    @property
+    def contacts(self) -> tuple[Any, ...]:
+        """What touches now, or is about to, with the forces of the last step (`constraints.Contact`)."""
+        return getattr(self._stepper, "contacts", ())
+
+    @property
+    def at_limits(self) -> tuple[str, ...]:
+        """Names of the joints that a limit holds now (of those under `constraints.JointLimits`)."""
+        return getattr(self._stepper, "at_limits", ())
 
     def energy(self) -> tuple[float, float]:
         """Return kinetic and potential energy [J]."""
@@ -370,6 +395,7 @@ class Simulation:
             "start": self._start, "steps": self._steps, "rng": self.rng.bit_generator.state,
             "method": [type(self.method).__name__, None if code else _options(self.method)],
             "forces": [_force_to_text(force) for force in self._forces],
+            "constraints": [_constraint_to_text(item, self.model) for item in self._constraints],
             "applied": [
                 [a.body, a.force.tolist(), a.torque.tolist(), a.point.tolist(), a.frame, a.until] for a in self._applied
             ],
@@ -411,6 +437,7 @@ class Simulation:
         simulation = cls(
             model_from_arrays(arrays), arrays["q"], arrays["v"], dt=saved["dt"], gravity=saved["gravity"],
             method=method, integrator=saved["integrator"], tolerance=saved["tolerance"], forces=forces,
+            constraints=[_constraint_from_text(item) for item in saved.get("constraints", [])],
         )  # fmt: skip
         simulation._start, simulation._steps = float(as_finite(saved["start"], (), "start")), int(saved["steps"])
         simulation.rng.bit_generator.state = saved["rng"]
@@ -445,6 +472,18 @@ def _force_to_text(force: Any) -> list[Any]:
         return ["Callback", {}]
     values = {key: np.asarray(v).tolist() if isinstance(v, np.ndarray) else v for key, v in vars(force).items()}
     return [type(force).__name__, values]
+
+
+def _constraint_to_text(constraint: Any, model: Model) -> list[Any]:
+    from .constraints.archive import to_text
+
+    return to_text(constraint, model)
+
+
+def _constraint_from_text(saved: list[Any]) -> Any:
+    from .constraints.archive import from_text
+
+    return from_text(saved)
 
 
 class _Recorder:

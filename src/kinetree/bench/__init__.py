@@ -17,6 +17,7 @@ TABLES = {
     "adaptive": "kinetree.bench.adaptive",
     "crowd": "kinetree.bench.crowd",
     "quasistatics": "kinetree.bench.quasistatics",
+    "constraints": "kinetree.bench.constraints",
     "soft": "kinetree.bench.soft",
     "human": "kinetree.bench.human",
 }

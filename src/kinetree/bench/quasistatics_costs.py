@@ -180,7 +180,7 @@ def building(*, quick: bool) -> list[Row]:
         kept = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    tree = simulation._stepper.tree  # type: ignore[attr-defined]
+    tree = simulation._stepper.tree
     lazy = tree.lazy
     coefficients = lazy.nodes.nbytes + lazy.metrics.nbytes
     each = (kept - coefficients) / len(lazy.tree)

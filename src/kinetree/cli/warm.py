@@ -37,6 +37,7 @@ def families() -> tuple[Family, ...]:
         Family("quasi-statics", _quasistatics, "kernels.quasistatic.advance"),
         Family("soft world", _soft, "kernels.soft_step.run_steps"),
         Family("human movement", _human, "kernels.pose.follow_frames"),
+        Family("constraints", _constraints, "kernels.constrain.advance"),
         Family("pictures", _pictures, "render.shade.shade"),
     )
 
@@ -160,6 +161,22 @@ def _human() -> None:
     from ..human.synthetic import synthetic_walk
 
     analyse(synthetic_walk(seconds=0.5))
+
+
+def _constraints() -> None:
+    from ..constraints.acceleration import constraint_matrix
+    from ..constraints.contact import Contacts
+    from ..constraints.lcp import solve
+    from ..constraints.motion import JointAcceleration
+    from ..simulation import Simulation
+
+    model = library.chain(3)
+    Simulation(model, constraints=[Contacts()]).step()
+    wanted = [JointAcceleration(model.joint_names[0])]
+    for method in ("pgs", "dantzig", "lemke"):
+        solve([[1.0]], [-1.0], method=method)
+    for route in ("paths", "deltas", "forces"):
+        constraint_matrix(model, model.neutral(), wanted, route=route)
 
 
 def _pictures() -> None:
