@@ -70,6 +70,19 @@ def test_hard_redundant_rows_are_refused_by_name_and_nothing_moves():
         world.step()
 
 
+@pytest.mark.parametrize("solver", ["structured", "dantzig"])
+def test_rows_that_say_the_same_are_solved_while_they_are_soft_at_all(solver):
+    """Two joints in one place on a light body, far softer than hard and far below rounding: no pivot is lost."""
+    world = kt.soft.World(dt=H, solver=solver)
+    body = world.add_body("b", mass=1e-2, inertia=(1e-5, 1e-5, 1e-5), velocity=(1, 2, 3, 0, 0, 0))
+    for k in range(3):
+        world.add_joint(f"j{k}", "ball", body, anchor=(0, 0, 0.1), cfm=1e-14)
+    world.step(30)
+    forces = np.array([c.force for c in world.constraints])
+    assert np.isfinite(forces).all()
+    assert np.linalg.norm(world.constraint("j0").point - (0, 0, 0.1)) < 1e-2
+
+
 def test_a_hard_joint_is_hard():
     """With cfm = 0 and erp = 1 velocities obey the rows to rounding."""
     world = kt.soft.World(dt=1e-3, cfm=0.0, erp=1.0)

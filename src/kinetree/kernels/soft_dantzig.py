@@ -70,7 +70,9 @@ def append_row(a, beta, factor, order, n, x):
         s -= factor[n, j] * factor[n, j]
     order[n] = x
     if not s > FLAT * whole:
-        return False
+        s = beta[x]  # no pivot of a soft row is below its softness, but for rounding
+        if not s > 0.0:
+            return False
     factor[n, n] = math.sqrt(s)
     return True
 
@@ -218,9 +220,9 @@ def settle_dense(bodies, rows, links, pieces, numbers):
                 dy[x] = s
             # how far until row i meets its curve, or the end of its piece
             gap = sign * (rows[r, at.W] - beta[i] * p[i] - y[i])
-            rate = beta[i] + sign * dy[i]
+            rate = max(beta[i] + sign * dy[i], beta[i])
             event, t = 0, math.inf
-            if rate > FLAT * (a[i, i] + beta[i]):
+            if rate > FLAT * a[i, i] or beta[i] > 0.0:
                 t = max(gap, 0.0) / rate
             end = rows[r, at.UPPER] - p[i] if grows else p[i] - rows[r, at.LOWER]
             if end < t:

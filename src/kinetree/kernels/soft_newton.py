@@ -122,8 +122,10 @@ def factor_border(rows, links, solver, numbers):
         for k in range(x):
             s -= gram[x, k] * gram[x, k]
         if not s > 1e-13 * whole:
-            numbers[at.PLACE] = border[x]
-            return -1
+            s = rows[border[x], at.BETA]
+            if not s > 0.0:
+                numbers[at.PLACE] = border[x]
+                return -1
         gram[x, x] = 1.0 / math.sqrt(s)
     return count
 

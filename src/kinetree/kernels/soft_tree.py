@@ -122,8 +122,10 @@ def factor_tree(bodies, rows, links, tree, members, chosen, nodes, corners, numb
                 if edge:
                     add6(rows, r, at.Z, rows, chosen[first + s], at.Z, -d)
             if not left > FLAT * whole:
-                numbers[at.PLACE] = r
-                return at.SINGULAR
+                left = rows[r, at.BETA]  # no pivot of a soft row is below its softness, but for rounding
+                if not left > 0.0:
+                    numbers[at.PLACE] = r
+                    return at.SINGULAR
             left = 1.0 / math.sqrt(left)
             corners[first + q, q] = left
             if edge:
