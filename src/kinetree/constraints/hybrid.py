@@ -14,15 +14,16 @@ from ..adaptive.stepper import AdaptiveStepper
 from ..errors import ArgumentError, SingularError
 from ..full import Outcome
 from ..kernels import acts as act
-from ..kernels import constrain as k
+from ..kernels import constrain
 from ..kernels import geometry as geo
 from ..kernels import layout as at
 from ..kernels import nodes as to
+from ..kernels import step_room as k
 from ..kernels.acts import Acts
 from ..kernels.conditions import Tables
-from ..kernels.constrain import Bench
 from ..kernels.forest import spread
 from ..kernels.hybrid_choice import CHOOSE, SETTLE, decide, map_tables
+from ..kernels.step_room import Bench
 from ..kernels.steppers import Body
 from ..model.model import Model
 from ..typing import Array
@@ -144,7 +145,7 @@ class HybridStepper(ConstrainedStepper):
         else:
             aims = np.zeros((0, nq))
         begun_q, begun_v = small.q[:nq].copy(), small.v[:nv].copy()
-        _, _, fault = k.advance(
+        _, _, fault = constrain.advance(
             body, own, self.small_tables, self.small_geometry, self.places, self.rows, self.store, small.q[:nq],
             small.v[:nv], aims, start, now, dt, run, g, self.options, bench, np.zeros((0, 0)), 0,
         )  # fmt: skip

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..kernels import conditions as c
-from ..kernels import constrain as k
 from ..kernels import geometry as geo
 from ..kernels import layout as at
+from ..kernels import step_room as k
 from ..kernels.conditions import Rows, Tables
-from ..kernels.constrain import Bench, Store
 from ..kernels.geometry import Geometry, Places
+from ..kernels.step_room import Bench, Store
 from ..kernels.weave import ROOTS
 from ..model.model import Model
 from .contact import Contacts

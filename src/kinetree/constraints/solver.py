@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arguments import as_count, as_number
 from ..errors import ArgumentError
-from ..kernels import constrain as k
+from ..kernels import step_room as k
 
 FRICTION = {"cone": 0.0, "pyramid": 1.0, "direction": 2.0}
 

@@ -12,8 +12,9 @@ import numpy as np
 from ..dynamics import integrate
 from ..errors import ArgumentError, ConvergenceError
 from ..full import FullStepper, Outcome
-from ..kernels import constrain as k
+from ..kernels import constrain
 from ..kernels import geometry as geo
+from ..kernels import step_room as k
 from ..kernels.acts import Acts
 from ..kernels.conditions import L_BOUNCE
 from ..kernels.manifold import difference
@@ -82,7 +83,7 @@ class ConstrainedStepper(FullStepper):
     def _exclude_overlaps(self) -> None:
         """Let limbs of one tree that overlap in the neutral pose pass through each other."""
         model, body = self.model, self.body
-        while not k.see(
+        while not constrain.see(
             body, self.geometry, self.places, self.store, self.options, model.neutral(), np.zeros(model.nv), 0, 0.0,
             self.bench,
         ):  # fmt: skip
@@ -138,7 +139,7 @@ class ConstrainedStepper(FullStepper):
         self, acts: Acts, q: Array, v: Array, aims: Array, start: float, first: int, dt: float, steps: int,
         gravity: Sequence[float], record: Array, every: int,
     ) -> tuple[int, int, int]:  # fmt: skip
-        done: tuple[int, int, int] = k.advance(
+        done: tuple[int, int, int] = constrain.advance(
             self.body, acts, self.compiled.tables, self.geometry, self.places, self.rows, self.store, q, v, aims, start,
             first, dt, steps, tuple(gravity), self.options, self.bench, record, every,
         )  # fmt: skip
