@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
@@ -26,10 +25,10 @@ from .kernels import nodes as to
 from .kernels.paths import pose_of_link
 from .model.archive import model_from_arrays, model_to_arrays
 from .model.model import Model
+from .recorder import Progress, Recorder, reporter
 from .trajectory import Trajectory
 from .typing import Array, ArrayLike
 
-Progress = bool | Callable[[float], Any]
 FRAME = 1 / 60  # s between recorded frames where the user does not say
 CHUNK = 0.05  # s of computing between two looks at progress and interrupts
 
@@ -285,8 +284,8 @@ class Simulation:
             raise ArgumentError(f"run({seconds}): the time to simulate must be finite and not negative")
         steps = round(duration / self.dt)
         every = max(1, round(FRAME / self.dt)) if record_every is None else as_count(record_every, "record_every", 1)
-        recorder = _Recorder(self, every)
-        report = _reporter(progress)
+        recorder = Recorder(self.model, every, self._start, self.dt, self._q, self._v, self._steps)
+        report = reporter(progress)
         done, chunk = 0, min(steps, 16)
         try:
             while done < steps:
@@ -302,7 +301,7 @@ class Simulation:
                 elapsed = max(clock.perf_counter() - began, 1e-9)
                 chunk = max(1, min(4 * chunk, int(chunk * CHUNK / elapsed)))
         finally:
-            self._recorded = recorder.finish()
+            self._recorded = recorder.finish(self._q, self._v, self._steps)
         report(1.0)
         return self._recorded
 
@@ -358,7 +357,7 @@ class Simulation:
                 acts = acts._replace(external=before + wrenches)
         return acts
 
-    def _raise_fault(self, outcome: Outcome, recorder: _Recorder | None = None) -> None:
+    def _raise_fault(self, outcome: Outcome, recorder: Recorder | None = None) -> None:
         if outcome.fault == -1:
             return
         model = self.model
@@ -378,7 +377,7 @@ class Simulation:
             f"the motion diverged in the step after {self.time:.6g} s; fastest was joint {joint!r} of body "
             f"{model.names[body]!r} with {speed:.3g} rad/s or m/s. The state is that of the last good step. A smaller "
             f"dt than {self.dt:g} s, softer springs or integrator='rk45' usually help",
-            recorder.finish() if recorder else None,
+            recorder.finish(self._q, self._v, self._steps) if recorder else None,
         )
 
     # --- files
@@ -484,42 +483,3 @@ def _constraint_from_text(saved: list[Any]) -> Any:
     from .constraints.archive import from_text
 
     return from_text(saved)
-
-
-class _Recorder:
-    """Collects the rows that the kernel records; always begins with the state at the start of the run."""
-
-    def __init__(self, simulation: Simulation, every: int) -> None:
-        self.simulation, self.every = simulation, every
-        self.rows = [np.concatenate((simulation.q, simulation.v))[None, :]]
-        self.steps = [np.array([simulation._steps])]
-
-    def add(self, rows: Array, first: int) -> None:
-        """Add the rows of a chunk whose first step was number `first`."""
-        begin = (first // self.every + 1) * self.every
-        self.rows.append(rows)
-        self.steps.append(begin + self.every * np.arange(len(rows)))
-
-    def finish(self) -> Trajectory:
-        """Return the motion so far, closed by the present state."""
-        simulation = self.simulation
-        rows, steps = np.concatenate(self.rows), np.concatenate(self.steps)
-        if steps[-1] != simulation._steps:
-            rows = np.concatenate((rows, np.concatenate((simulation.q, simulation.v))[None, :]))
-            steps = np.append(steps, simulation._steps)
-        nq = simulation.model.nq
-        times = simulation._start + steps * simulation.dt
-        return Trajectory(simulation.model, times, rows[:, :nq].copy(), rows[:, nq:].copy())
-
-
-def _reporter(progress: Progress) -> Callable[[float], Any]:
-    if callable(progress):
-        return progress
-    if not progress:
-        return lambda fraction: None
-
-    def show(fraction: float) -> None:
-        sys.stderr.write(f"\rsimulating {fraction:4.0%}" + ("\n" if fraction >= 1 else ""))
-        sys.stderr.flush()
-
-    return show
