@@ -123,7 +123,8 @@ def loops(*, quick: bool) -> list[Row]:
     rows.append(at_most(LOOPS, "four-bar: angle of the rocker", float(miss), 1e-6, "rad", "against the law of cosines"))
     platform, q, ends = stewart()
     ties = [Loop(name, "platform", point) for name, point in ends]
-    hold = MotionTarget([f"rod{k}" for k in range(6)], _heave(seconds), settle=0.05, effort=2000.0)
+    # with 5 cm and limited forces the platform tips over after half a minute, through a pose without a Jacobian
+    hold = MotionTarget([f"rod{k}" for k in range(6)], _heave(seconds), settle=0.05)
     sim = Simulation(platform, q, dt=DT, constraints=[*ties, hold])
     sim.run(seconds)
     rows.append(at_most(LOOPS, "Stewart platform: drift", sim.stats["largest_drift"], 1e-6, "m", f"in {seconds:g} s"))
@@ -142,7 +143,7 @@ def loops(*, quick: bool) -> list[Row]:
 def _heave(seconds: float) -> tuple[np.ndarray, np.ndarray]:
     times = np.linspace(0.0, seconds + 1, round(60 * (seconds + 1)))
     phases = 2 * np.pi * (np.arange(6) // 2) / 3
-    return times, 0.05 * np.sin(2 * times[:, None] + phases) * np.minimum(times, 1.0)[:, None]
+    return times, 0.02 * np.sin(2 * times[:, None] + phases) * np.minimum(times, 1.0)[:, None]
 
 
 def belt(model: Model, q: Array, dt: float = 1e-3) -> Simulation:
