@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -94,7 +94,7 @@ class Full:
     """
 
     algorithm: str = "aba"
-    threads: int | None = None
+    threads: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_threads(self.threads, "Full")

@@ -187,6 +187,7 @@ def test_a_divergence_without_output_says_how_to_keep_it(capsys):
 # --- warming up
 
 
+@pytest.mark.slow_python
 def test_every_family_can_be_used(capsys):
     """`warmup` calls each family once and says how long it took and where the cache is."""
     code, out, _ = run(capsys, "warmup", "--json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._jit import kernel
+from .._jit import allocating, kernel
 from .aba import accelerate, eliminate_joints
 from .kinematics import place_links, write_axes
 from .manifold import difference, integrate, normalize
@@ -23,7 +23,7 @@ def carry(topology, times, recorded, v, q, error):
         difference(topology, recorded[t], q[t], error[t])
 
 
-@kernel
+@allocating
 def play(topology, constants, armature, times, q_goal, v_goal, a_goal, tau_goal, wrenches, wrench_links, gravity,
          substeps, gain, lost, links, axes, work, q_out, v_out, tau_out):
     """Integrate the body under recorded torques and ground forces; returns the frames done.
@@ -81,7 +81,7 @@ def play(topology, constants, armature, times, q_goal, v_goal, a_goal, tau_goal,
     return n
 
 
-@kernel
+@allocating
 def _load(topology, constants, q, v, t, part, wrenches, wrench_links, links, axes):
     """Move the links and put the ground's forces on them."""
     prepare_links(topology, constants, q, v, links, axes)
