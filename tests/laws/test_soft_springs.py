@@ -168,6 +168,18 @@ def test_a_stiffening_spring_is_stiffer_outside():
     assert row.force[0] == pytest.approx(-k * x / (1 + H * H * k / m), rel=1e-12)
 
 
+def test_what_is_torn_apart_is_corrected_at_a_limited_speed():
+    """A row asks for no more than the world's limit: far away is not faster than near."""
+    for shape in (None, kt.soft.Target(deadzone=(-1, 1)), kt.soft.Target(segments=[(-1, 1), (1, -1)], beyond=1e12)):
+        world = kt.soft.World(dt=H, gravity=(0, 0, 0), erp=1.0, cfm=1e-12, correction_limit=50.0)
+        body = world.add_body("b", mass=1.0, inertia=(1, 1, 1), pose=(1e6, 0, 0))
+        world.add_marker("m", body, position=(0, 0, 0), target=[shape, None, None])
+        world.step()
+        assert body.velocity[3] == pytest.approx(-50.0, rel=1e-6)
+    with pytest.raises(kt.errors.ArgumentError, match="correction_limit"):
+        kt.soft.World(correction_limit=0.0)
+
+
 def test_damping_alone_stops_in_one_step_where_it_is_infinite():
     """The paper: even an infinite damping gain is stable; it takes the whole velocity away."""
     _, body, _ = run = particle(stiffness=0.0, damping=np.inf)

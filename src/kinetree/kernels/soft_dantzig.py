@@ -186,6 +186,10 @@ def settle_dense(bodies, rows, links, pieces, numbers):
         for k in range(n):
             y[x] += a[x, k] * p[k]
     pivots = 0
+    for x in range(m):
+        if not abs(y[x]) < math.inf:
+            numbers[at.PLACE] = -1.0
+            return at.NOT_FINITE
     for i in range(taken, m):
         r = active[i]
         vertical = start_of(rows, links, pieces, r)

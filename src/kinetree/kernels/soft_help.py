@@ -115,6 +115,6 @@ def lend_help(bodies, rows, links, pieces, numbers, solver):
         for i in range(rows.shape[0]):
             if links[i, at.HELPS] >= 0 and links[i, at.ON] == 1:
                 side, piece = links[i, at.SIDE], links[i, at.PIECE]
-                shape_row(rows, links, pieces, i, h)
+                shape_row(rows, links, pieces, i, h, numbers[at.QUICKEST])
                 links[i, at.SIDE], links[i, at.PIECE] = side, piece
     return changed

@@ -199,6 +199,7 @@ SCALE = 19  # largest velocity of a row in the last step (result)
 SWEEPS = 20  # of the iterative solver
 CONE_GAP = 21  # largest difference of a friction limit and mu times the normal force [N] (result)
 BORDERS = 22  # scratch: rows of the border that are in use
+QUICKEST = 23  # fastest correction of a violation [m/s, rad/s]
 NUMBERS = 24
 
 STRUCTURED = 0

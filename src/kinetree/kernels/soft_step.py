@@ -41,16 +41,16 @@ def write_rows(state, bodies, joints, frames, rows, links, pieces, numbers, scra
             vector_rows(joints, frames, rows, j, scratch)
         else:
             simple_rows(joints, frames, rows, j, scratch)
-    per_step = 1.0 / h
+    per_step, quickest = 1.0 / h, numbers[at.QUICKEST]
     for r in range(rows.shape[0]):
         if links[r, at.ON] == 0:
             rows[r, at.PUSH] = 0.0
             continue
         if links[r, at.TARGET] < 0:
-            shape_plain(rows, links, r, h, per_step)
+            shape_plain(rows, links, r, h, per_step, quickest)
         else:
             rows[r, at.HELP] = 0.0
-            shape_row(rows, links, pieces, r, h)
+            shape_row(rows, links, pieces, r, h, quickest)
         j = links[r, at.OWNER]
         a, b = joints[j, at.A], joints[j, at.B]
         got = dot6(bodies, a, at.FREE, rows, r, at.JA)

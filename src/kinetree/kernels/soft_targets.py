@@ -28,17 +28,17 @@ def load_piece(rows, links, pieces, r, k):
 
 
 @leaf
-def shape_plain(rows, links, r, h, per_step):
+def shape_plain(rows, links, r, h, per_step, quickest):
     """Write the one piece of a plain row, or of a contact's normal row."""
-    phi = rows[r, at.PHI]
-    erp = 1.0 if links[r, at.SHAPE] == at.GAP and phi > 0.0 else rows[r, at.ERP]
-    rows[r, at.W], rows[r, at.BETA] = rows[r, at.RATE] - erp * phi * per_step, rows[r, at.CFM] * per_step
+    speed = min(max(rows[r, at.PHI] * per_step, -quickest), quickest)
+    erp = 1.0 if links[r, at.SHAPE] == at.GAP and speed > 0.0 else rows[r, at.ERP]
+    rows[r, at.W], rows[r, at.BETA] = rows[r, at.RATE] - erp * speed, rows[r, at.CFM] * per_step
     if links[r, at.NORMAL] < 0:
         rows[r, at.LOWER], rows[r, at.UPPER] = h * rows[r, at.LO], h * rows[r, at.HI]
 
 
 @kernel
-def shape_row(rows, links, pieces, r, h):
+def shape_row(rows, links, pieces, r, h, quickest):
     """Write the pieces of a row with a target for this step, and put it on the one that it was on."""
     phi, rate, beta = rows[r, at.PHI], rows[r, at.RATE], rows[r, at.CFM] / h
     lower, upper = h * rows[r, at.LO], h * rows[r, at.HI]
@@ -50,7 +50,7 @@ def shape_row(rows, links, pieces, r, h):
             outside = beyond > 0.0 if k == 0 else beyond < 0.0
             erp = rows[r, at.ERP] if outside else 1.0
             pieces[t + k, at.P_BETA] = beta
-            pieces[t + k, at.P_W] = rate - erp * beyond / h + beta * push
+            pieces[t + k, at.P_W] = rate - erp * min(max(beyond / h, -quickest), quickest) + beta * push
         pieces[t, at.P_LOWER], pieces[t, at.P_UPPER] = min(lower, push), push
         pieces[t + 1, at.P_LOWER], pieces[t + 1, at.P_UPPER] = push, max(upper, push)
     else:
@@ -63,10 +63,11 @@ def shape_row(rows, links, pieces, r, h):
             x, f = (x1, f1) if math.isfinite(x1) else (x2, f2)
             if math.isfinite(stiff):
                 pieces[t + k, at.P_BETA] = 1.0 / (h * h * stiff + h * damp)
-                pieces[t + k, at.P_W] = rate + pieces[t + k, at.P_BETA] * h * (f + stiff * (x - phi) - damp * rate)
+                away = min(max(x - phi, -h * quickest), h * quickest)
+                pieces[t + k, at.P_W] = rate + pieces[t + k, at.P_BETA] * h * (f + stiff * away - damp * rate)
             else:
                 pieces[t + k, at.P_BETA] = 0.0
-                pieces[t + k, at.P_W] = rate + (x - phi) / h
+                pieces[t + k, at.P_W] = rate + min(max((x - phi) / h, -quickest), quickest)
             low = h * f1 - damp * (x1 - phi) if math.isfinite(x1) else -math.inf
             high = h * f2 - damp * (x2 - phi) if math.isfinite(x2) else math.inf
             pieces[t + k, at.P_LOWER] = min(max(low, lower), upper)

@@ -18,6 +18,7 @@ from . import soft_layout as at
 
 STIFF = 1e-6  # beta times mass, below which a row is eliminated after its body, and not as a spring
 FLAT = 1e-13  # part of a pivot that must be left
+LEAST = 1e-16  # part of a body's pivot that is left at least
 
 
 @leaf
@@ -89,9 +90,12 @@ def factor_tree(bodies, rows, links, tree, members, chosen, nodes, corners, numb
                 for n in range(m):
                     s -= nodes[i, 6 * k + n] * nodes[i, 6 * m + n]
                 nodes[i, 6 * k + m] = s * nodes[i, 7 * m]
-            s = nodes[i, 7 * k]
+            whole = nodes[i, 7 * k]
+            s = whole
             for n in range(k):
                 s -= nodes[i, 6 * k + n] * nodes[i, 6 * k + n]
+            if not s > LEAST * whole:
+                s = LEAST * whole  # it holds mass: only rounding can say otherwise
             if not s > 0.0:
                 numbers[at.PLACE] = -1.0
                 return at.NOT_FINITE

@@ -31,7 +31,8 @@ class World(Assembly):
 
     `erp` and `cfm` are the defaults of all rows. `solver` is "structured" (the tree's sparsity and a guess of the set
     of rows at limits; exact), "dantzig" (dense pivoting; exact, slow with many rows) or "pgs" (projected Gauss-Seidel,
-    `iterations` sweeps).
+    `iterations` sweeps). No row corrects a violation faster than `correction_limit` [m/s, rad/s]: what is torn far
+    apart comes together in more steps than one, and cannot gain speed without end.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class World(Assembly):
         erp: float = ERP,
         cfm: float = CFM,
         iterations: int = 20,
+        correction_limit: float = 1e4,
     ) -> None:
         """Make an empty world."""
         super().__init__()
@@ -55,6 +57,10 @@ class World(Assembly):
         self.tables.numbers[at.ITERATIONS] = 60
         self.tables.numbers[at.CONES] = 30
         self.tables.numbers[at.SWEEPS] = as_count(iterations, "iterations", 1)
+        quickest = as_number(correction_limit, "correction_limit")
+        if not quickest > 0:
+            raise ArgumentError(f"correction_limit is {correction_limit!r}: it must be positive")
+        self.tables.numbers[at.QUICKEST] = quickest
         self.solver = solver
         self.defaults = (float(erp), float(cfm))
         if not (0 <= erp <= 1 and 0 <= cfm < np.inf):
