@@ -27,21 +27,19 @@ from ..forces import Callback, build_acts
 from ..forces import Gravity as GravityForce
 from ..kernels import layout as at
 from ..kernels import manifold
-from ..kernels.aba import aba
 from ..kernels.acts import Acts
 from ..kernels.quasistatic_static import static_force
 from ..kernels.steppers import Body, Work
 from ..model.model import Model
 from ..typing import Array, ArrayLike
+from .quasistatic_newton import TreeNewton
 
-DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix; above, by conjugate gradients
+DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix; above, along the tree
 FAR = 0.5  # rad, m: no joint moves further in one step
 GOOD, POOR, NONE = 0.75, 0.25, 0.05  # part of the foretold work that was done: go on faster, slower, not at all
 FASTER, SLOWER = 10.0, 0.1  # what is done to h^2 then
 SMALLEST = 1e-30  # s2: a step so short that nothing moves any more
 NUDGE = 1e-6  # rad, m: for differences of F
-FORCING = 0.1  # conjugate gradients stop at this part of the residual
-TURNS = 300  # of conjugate gradients in a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +160,6 @@ class _Descent:
         self.F = self.force(self.q)
         self.h2 = 1e-2
         self.rejected = 0
-        self._unstable = False
 
     def force(self, q: Array) -> Array:
         """Return the joint forces at rest [nv]."""
@@ -230,8 +227,7 @@ class _Descent:
 
     def _step(self, free: np.ndarray) -> None:
         """Take one step, as long as the forces do about the work that was foretold; or only make h shorter."""
-        self._unstable = False
-        dx, foretold = self._dense(free) if self.model.nv <= DENSE else self._iterative(free)
+        dx, foretold = self._dense(free) if self.model.nv <= DENSE else self._tree(free)
         longest = np.abs(dx).max(initial=0.0)
         if longest > FAR:
             share = FAR / longest
@@ -248,9 +244,7 @@ class _Descent:
             self.q, self.F = q, F
         else:
             self.rejected += 1
-        if self._unstable:
-            self.h2 *= 0.3
-        elif part > GOOD and longest <= FAR:
+        if part > GOOD and longest <= FAR:
             self.h2 *= FASTER
         elif part < POOR:
             self.h2 *= SLOWER
@@ -288,62 +282,17 @@ class _Descent:
         dx[free] = x
         return dx, float(F @ x - 0.5 * x @ (even @ x))
 
-    def _iterative(self, free: np.ndarray) -> tuple[Array, float]:
-        """Solve it by conjugate gradients, with (M + h^2 K)^-1 by the articulated-body algorithm as a guide.
-
-        K are the springs of the joints. A direction along which the body is not stiff enough ends the search.
-        """
-        model = self.model
-        guide = self.body.armature + (self.h2 * self.acts.stiffness if len(self.acts.stiffness) else 0.0)
-        guide = np.where(free, guide, 1e12 * max(model.total_mass, 1.0))
-        stiff = Body(self.body.topology, self.body.constants, guide, self.body.body_links, self.body.body_poses_in_link)
-
-        def precondition(r: Array) -> Array:
-            out = _solve_inertia(stiff, self.q, self.still, r, self.work)
-            out[~free] = 0.0
-            return self.h2 * out
-
-        def apply(p: Array) -> tuple[Array, Array]:
-            size = float(np.abs(p).max())
-            q = np.empty(model.nq)
-            manifold.integrate(model.topology, self.q, p, NUDGE / size, q)
-            ahead = self.force(q)
-            manifold.integrate(model.topology, self.q, p, -NUDGE / size, q)
-            bent = (self.force(q) - ahead) * (size / (2 * NUDGE))
-            inertia = inverse_dynamics(model, self.q, self.still, p, gravity=(0.0, 0.0, 0.0))
-            return np.where(free, bent, 0.0), np.where(free, inertia / self.h2, 0.0)
-
+    def _tree(self, free: np.ndarray) -> tuple[Array, float]:
+        """Solve (M / h^2 + H) dx = F along the tree; where that is not positive, with what is convex in place of H."""
+        newton = TreeNewton(self.model, self.body, self.acts, self.work, self.now)
+        self.force(self.q)  # the links stand where the last trial was
         F = np.where(free, self.F, 0.0)
-        x, r = np.zeros(model.nv), F.copy()
-        hx = np.zeros(model.nv)
-        z = precondition(r)
-        p, rz = z.copy(), float(r @ z)
-        first = float(np.linalg.norm(F))
-        for turn in range(TURNS):
-            if not (1e-200 < float(np.abs(p).max(initial=0.0)) < 1e200 and 0.0 < rz < math.inf):
-                break
-            bent, inertia = apply(p)
-            total = bent + inertia
-            with np.errstate(over="ignore", invalid="ignore"):
-                stiffness = float(p @ total)
-            if not math.isfinite(stiffness):
-                break
-            if stiffness <= 0.0:  # unstable along p: so long a step says nothing about it
-                self._unstable = True
-                if turn == 0:  # downhill, as far as if the body were as stiff as it is unstable
-                    alpha = rz / max(abs(stiffness), 1e-300)
-                    x, hx = alpha * p, alpha * bent
-                break
-            alpha = rz / stiffness
-            x += alpha * p
-            hx += alpha * bent
-            r -= alpha * total
-            if float(np.linalg.norm(r)) <= FORCING * min(1.0, math.sqrt(first)) * first:
-                break
-            z = precondition(r)
-            rz, before = float(r @ z), rz
-            p = z + (rz / before) * p
-        return x, float(F @ x - 0.5 * x @ hx)
+        for convex in (False, True):
+            x = newton.step(F, free, 1.0 / self.h2, convex)
+            if x is not None:
+                inertia = inverse_dynamics(self.model, self.q, self.still, x, gravity=(0.0, 0.0, 0.0))
+                return x, 0.5 * float(F @ x + x @ inertia / self.h2)
+        return np.zeros(self.model.nv), 0.0
 
     def _is_stable(self, free: np.ndarray) -> bool | None:
         """Whether H is positive definite on the free joints, to the accuracy of its differences."""
@@ -355,16 +304,6 @@ class _Descent:
             return True
         values = np.linalg.eigvalsh(0.5 * (H + H.T))
         return bool(values[0] > -1e-7 * max(abs(values[0]), abs(values[-1]), 1e-300))
-
-
-def _solve_inertia(body: Body, q: Array, still: Array, r: Array, work: Work) -> Array:
-    """Return (M + diagonal)^-1 r by the articulated-body algorithm."""
-    out = np.empty(len(r))
-    aba(
-        body.topology, body.constants, body.armature, q, still, r, np.zeros((0, 6)), body.body_links,
-        body.body_poses_in_link, (0.0, 0.0, 0.0), work.links, work.axes, out,
-    )  # fmt: skip
-    return out
 
 
 def _coordinates(model: Model) -> np.ndarray:
