@@ -39,6 +39,7 @@ FAR = 0.5  # rad, m: no joint moves further in one step
 GOOD, POOR, NONE = 0.75, 0.25, 0.05  # part of the foretold work that was done: go on faster, slower, not at all
 FASTER, SLOWER = 10.0, 0.1  # what is done to h^2 then
 SMALLEST = 1e-30  # s2: a step so short that nothing moves any more
+BENDS = 3  # how often a step is bent before h is made shorter
 NUDGE = 1e-6  # rad, m: for differences of F
 
 
@@ -160,6 +161,9 @@ class _Descent:
         self.F = self.force(self.q)
         self.h2 = 1e-2
         self.rejected = 0
+        self.newton: TreeNewton | None = None
+        self.convex = False
+        self.uneven = bool(acts.external[:, :3].any() or acts.wrenches[:, :3].any() or acts.wrench_links[:, 1].any())
 
     def force(self, q: Array) -> Array:
         """Return the joint forces at rest [nv]."""
@@ -179,10 +183,10 @@ class _Descent:
         q[at_q] = np.clip(q[at_q], self.low[scalar], self.high[scalar])
         return q
 
-    def moved(self, dx: Array) -> tuple[Array, Array]:
-        """Return the configuration after a step, within the limits, and the step that it really was."""
+    def moved(self, start: Array, dx: Array) -> tuple[Array, Array]:
+        """Return the configuration after a step from `start`, within the limits, and the step that it really was."""
         q = np.empty(self.model.nq)
-        manifold.integrate(self.model.topology, self.q, dx, 1.0, q)
+        manifold.integrate(self.model.topology, start, dx, 1.0, q)
         scalar = self.place >= 0
         before = q[self.place[scalar]].copy()
         q = self._inside(q)
@@ -227,19 +231,23 @@ class _Descent:
 
     def _step(self, free: np.ndarray) -> None:
         """Take one step, as long as the forces do about the work that was foretold; or only make h shorter."""
-        dx, foretold = self._dense(free) if self.model.nv <= DENSE else self._tree(free)
+        dx, foretold = self._direction(free)
         longest = np.abs(dx).max(initial=0.0)
         if longest > FAR:
             share = FAR / longest
             dx = dx * share
             foretold *= share * (2.0 - share)  # of a quadratic whose top is at 1
-        q, dx = self.moved(dx)
+        q, dx = self.moved(self.q, dx)
         F = self.force(q)
         done = 0.5 * float((self.F + F) @ dx)
+        part = _part(done, foretold, F)
+        if self.newton is not None and foretold > 0.0:
+            if part < GOOD and len(self.acts.springs):
+                q, F, done = self._bend(self.newton, q, dx)
+            elif part > GOOD and self.convex:
+                q, F, done = self._stretch(q, dx, F, done)
+            part = _part(done, foretold, F)
         before, after = float(np.linalg.norm(self.F[free])), float(np.linalg.norm(F[free]))
-        part = done / foretold if foretold > 0 else -1.0
-        if not math.isfinite(after):
-            part = -1.0
         if part > NONE or (after < 0.5 * before and math.isfinite(after) and done > -1e-12 * before):
             self.q, self.F = q, F
         else:
@@ -248,6 +256,66 @@ class _Descent:
             self.h2 *= FASTER
         elif part < POOR:
             self.h2 *= SLOWER
+
+    def _stretch(self, q: Array, dx: Array, F: Array, done: float) -> tuple[Array, Array, float]:
+        """Make a step twice as long as long as the forces go on to do more work: what is convex is often too stiff."""
+        while 2.0 * np.abs(dx).max() <= FAR:
+            further, more = self.moved(q, dx)
+            ahead = self.force(further)
+            work = 0.5 * float((F + ahead) @ more)
+            if not (work > 0.0 and float(ahead @ dx) > 0.0):
+                break
+            q, F, done, dx = further, ahead, done + work, 2.0 * dx
+        return q, F, done
+
+    def _bend(self, newton: TreeNewton, q: Array, dx: Array) -> tuple[Array, Array, float]:
+        """Bend a step that did too little work: take back what is of second order in how it stretches the springs.
+
+        Returns where that ends, the force there and the work done: that of the springs by their energies, that of all
+        else by Simpson's rule.
+        """
+        self.force(self.q)
+        start, before = newton.stretches()
+        wanted = start + newton.apart @ dx
+        done = self._soft_work(self.q, dx)
+        F = self.force(q)
+        now, energy = newton.stretches()
+        for _ in range(BENDS):
+            further = newton.undo(now - wanted)
+            if not np.abs(further).max(initial=0.0) <= FAR:
+                break
+            end, further = self.moved(q, further)
+            done += self._soft_work(q, further)
+            q, F = end, self.force(end)
+            now, energy = newton.stretches()
+        return q, F, done + before - energy
+
+    def _soft_work(self, q: Array, dx: Array) -> float:
+        """Return the work of all but the springs on the way dx from q."""
+        acts = self.acts
+        self.acts = acts._replace(springs=acts.springs[:0], spring_links=acts.spring_links[:0])
+        total, place = 0.0, np.empty(self.model.nq)
+        for share, weight in ((0.0, 1.0), (0.5, 4.0), (1.0, 1.0)):
+            manifold.integrate(self.model.topology, q, dx, share, place)
+            total += weight * float(self.force(place) @ dx) / 6.0
+        self.acts = acts
+        return total
+
+    def _direction(self, free: np.ndarray) -> tuple[Array, float]:
+        """Return a step and the work foretold: along the tree, or by the matrix where it is small and has to be."""
+        small = self.model.nv <= DENSE
+        if not (small and self.uneven):
+            self.newton = TreeNewton(self.model, self.body, self.acts, self.work, self.now)
+            self.force(self.q)  # the links stand where the last trial was
+            F = np.where(free, self.F, 0.0)
+            for convex in (False,) if small and not len(self.acts.springs) else (False, True):
+                self.convex = convex
+                x = self.newton.step(F, free, 1.0 / self.h2, convex)
+                if x is not None:
+                    inertia = inverse_dynamics(self.model, self.q, self.still, x, gravity=(0.0, 0.0, 0.0))
+                    return x, 0.5 * float(F @ x + x @ inertia / self.h2)
+        self.newton = None
+        return self._dense(free) if small else (np.zeros(self.model.nv), 0.0)
 
     def _stiffness(self) -> Array:
         """Return H by central differences."""
@@ -282,18 +350,6 @@ class _Descent:
         dx[free] = x
         return dx, float(F @ x - 0.5 * x @ (even @ x))
 
-    def _tree(self, free: np.ndarray) -> tuple[Array, float]:
-        """Solve (M / h^2 + H) dx = F along the tree; where that is not positive, with what is convex in place of H."""
-        newton = TreeNewton(self.model, self.body, self.acts, self.work, self.now)
-        self.force(self.q)  # the links stand where the last trial was
-        F = np.where(free, self.F, 0.0)
-        for convex in (False, True):
-            x = newton.step(F, free, 1.0 / self.h2, convex)
-            if x is not None:
-                inertia = inverse_dynamics(self.model, self.q, self.still, x, gravity=(0.0, 0.0, 0.0))
-                return x, 0.5 * float(F @ x + x @ inertia / self.h2)
-        return np.zeros(self.model.nv), 0.0
-
     def _is_stable(self, free: np.ndarray) -> bool | None:
         """Whether H is positive definite on the free joints, to the accuracy of its differences."""
         if self.model.nv > DENSE or not np.isfinite(self.F).all():
@@ -315,6 +371,11 @@ def _coordinates(model: Model) -> np.ndarray:
         for k in range(row[at.DOF]):
             place[row[at.V] + k] = row[at.Q] + k
     return place
+
+
+def _part(done: float, foretold: float, F: Array) -> float:
+    """Return which part of the work foretold was done; -1 where that means nothing."""
+    return done / foretold if foretold > 0 and math.isfinite(done) and np.isfinite(F).all() else -1.0
 
 
 def _largest(F: Array, free: np.ndarray) -> float:

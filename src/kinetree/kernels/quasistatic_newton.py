@@ -45,13 +45,13 @@ SINGULAR = 1e-15  # a pivot that is this small a part of what it is a sum of is 
 
 
 @kernel
-def factor(topology, acts, body_links, body_poses, armature, stretch, free, time, rate, convex, links, axes, room, rows):
+def factor(topology, acts, body_links, body_poses, armature, stretch, free, time, rate, convex, inner, links, axes, room, rows):
     """Factor M rate + H at the configuration that `static_force` was called for; returns the number of negative pivots.
 
     `rate` is 1 / h^2, `free` (nv) has zeros where a limit holds a freedom. -1 is returned where a pivot is zero.
-    Springs between two links are left out but for their pull: see `ends`.
+    Springs between two links are left out but for their pull, and those to the world too unless `inner`: see `ends`.
     """
-    _own(topology, acts, body_links, body_poses, time, rate, convex, links, room)
+    _own(topology, acts, body_links, body_poses, time, rate, convex, inner, links, room)
     negative = 0
     for i in range(topology.shape[0] - 1, -1, -1):
         pa, k, dof = topology[i, at.PARENT], topology[i, at.V], topology[i, at.DOF]
@@ -148,7 +148,7 @@ def ends(topology, springs, spring_links, k, direction, free, links, axes, room,
     for i in range(topology.shape[0]):
         for a in range(6):
             room[i, B + a] = 0.0
-    for end in range(2):
+    for end in range(2 if spring_links[k, 1] >= 0 else 1):
         i, sign = spring_links[k, end], 1.0 - 2.0 * end
         x, y, z = _arm(springs[k, 3 * end : 3 * end + 3], links[i])
         b, u, v, w = room[i, B : B + 6], sign * direction[0], sign * direction[1], sign * direction[2]
@@ -166,9 +166,10 @@ def ends(topology, springs, spring_links, k, direction, free, links, axes, room,
 
 @kernel
 def spring_pull(springs, spring_links, k, links, out):
-    """Write into `out` (8) how spring k pulls its first end to its second.
+    """Write into `out` (11) how spring k pulls its first end to its second.
 
-    0 to 2: the direction; 3: stiffness across it, k (1 - rest / length) [N/m]; 4: along it; 5 to 7: the force [N].
+    0 to 2: the direction; 3: stiffness across it, k (1 - rest / length) [N/m]; 4: along it; 5 to 7: the force [N];
+    8 to 10: the way [m].
     """
     place = springs[k]
     i, j = spring_links[k, 0], spring_links[k, 1]
@@ -184,6 +185,7 @@ def spring_pull(springs, spring_links, k, links, out):
     scale = 1.0 / length if length > 0.0 else 0.0
     out[0], out[1], out[2], out[3], out[4] = ux * scale, uy * scale, uz * scale, across, stiff
     out[5], out[6], out[7] = across * ux, across * uy, across * uz
+    out[8], out[9], out[10] = ux, uy, uz
 
 
 @leaf
@@ -243,7 +245,7 @@ def _turn(convex, fx, fy, fz, x, y, z, row):
 
 
 @kernel
-def _own(topology, acts, body_links, body_poses, time, rate, convex, links, room):
+def _own(topology, acts, body_links, body_poses, time, rate, convex, inner, links, room):
     """Write A of each link by itself: inertia times `rate`, weight, wrenches, springs to the world."""
     for i in range(topology.shape[0]):
         row, link = room[i], links[i]
@@ -269,7 +271,7 @@ def _own(topology, acts, body_links, body_poses, time, rate, convex, links, room
             x, y, z = _arm(e[of.POINT : of.POINT + 3], links[i])
             _turn(convex, -e[of.PUSH], -e[of.PUSH + 1], -e[of.PUSH + 2], x, y, z, room[i])
     for k in range(acts.springs.shape[0]):
-        pull, e = room[0, B : B + 8], acts.springs[k]  # free here
+        pull, e = room[0, B : B + 11], acts.springs[k]  # free here
         spring_pull(acts.springs, acts.spring_links, k, links, pull)
         fx, fy, fz = pull[5], pull[6], pull[7]
         i, j = acts.spring_links[k, 0], acts.spring_links[k, 1]
@@ -278,6 +280,7 @@ def _own(topology, acts, body_links, body_poses, time, rate, convex, links, room
         if j >= 0:
             ux, uy, uz = _arm(e[of.POINT_B : of.POINT_B + 3], links[j])
             _turn(convex, fx, fy, fz, ux, uy, uz, room[j])
+        if j >= 0 or not inner:
             continue
         across, along = pull[3], pull[4]
         if convex:
