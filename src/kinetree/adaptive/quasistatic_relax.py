@@ -163,6 +163,7 @@ class _Descent:
         self.rejected = 0
         self.newton: TreeNewton | None = None
         self.convex = False
+        self.stuck = False  # whether a stiff spring has made a step by the matrix a poor one
         self.uneven = bool(acts.external[:, :3].any() or acts.wrenches[:, :3].any() or acts.wrench_links[:, 1].any())
 
     def force(self, q: Array) -> Array:
@@ -247,6 +248,8 @@ class _Descent:
             elif part > GOOD and self.convex:
                 q, F, done = self._stretch(q, dx, F, done)
             part = _part(done, foretold, F)
+        elif part < POOR and len(self.acts.springs):
+            self.stuck = True
         before, after = float(np.linalg.norm(self.F[free])), float(np.linalg.norm(F[free]))
         if part > NONE or (after < 0.5 * before and math.isfinite(after) and done > -1e-12 * before):
             self.q, self.F = q, F
@@ -308,7 +311,7 @@ class _Descent:
             self.newton = TreeNewton(self.model, self.body, self.acts, self.work, self.now)
             self.force(self.q)  # the links stand where the last trial was
             F = np.where(free, self.F, 0.0)
-            for convex in (False,) if small and not len(self.acts.springs) else (False, True):
+            for convex in (False, True) if self.stuck or not small else (False,):
                 self.convex = convex
                 x = self.newton.step(F, free, 1.0 / self.h2, convex)
                 if x is not None:
