@@ -70,3 +70,39 @@ def test_the_step_along_the_tree_is_that_of_the_matrix():
 def bent(n: int) -> np.ndarray:
     """Return a random bend of a chain."""
     return np.random.default_rng(n).uniform(-0.5, 0.5, n)
+
+
+@pytest.mark.parametrize("n", [1000, 5000] if ENABLED else [30])
+def test_a_long_chain_hangs_down_in_few_steps_at_two_evaluations_each(n, monkeypatch):
+    """From a random bend, without any spring; what a step computes does not grow with the chain but for its length."""
+    monkeypatch.setattr(quasistatic_relax, "DENSE", 10)
+    model = kt.models.pendulum(n)
+    found = kt.relax(model, bent(n), tolerance=1e-6)
+    assert np.abs(np.sin(np.cumsum(found.q))).max() < 1e-6
+    assert found.steps <= 60
+    assert found.evaluations <= 4 * found.steps + 1  # each visits every link twice, as does each factoring and solving
+
+
+@pytest.mark.skipif(not ENABLED, reason="5,000 joints, compiled")
+def test_a_long_chain_with_joint_springs_comes_to_rest():
+    """The forces that are left are those of inverse dynamics and the springs, which nothing here has computed."""
+    model = kt.models.pendulum(5000)
+    found = kt.relax(model, bent(5000), forces=[kt.forces.JointSpring(None, stiffness=5.0)], tolerance=1e-6)
+    still = np.zeros(model.nv)
+    left = -5.0 * found.q - kt.inverse_dynamics(model, found.q, still, still)
+    assert np.abs(left).max() < 2e-6
+    assert found.steps <= 80
+
+
+@pytest.mark.parametrize("other", [None, "link0"])
+def test_a_chain_that_a_stiff_spring_closes_comes_to_rest(other, monkeypatch):
+    """A spring of 1e6 N/m at the end of a chain, to the world or back to its first link: the loop is closed."""
+    monkeypatch.setattr(quasistatic_relax, "DENSE", 10)
+    n = 100 if ENABLED else 12
+    model, length = kt.models.bicycle_chain(n), 0.0127
+    anchor = (0.0, 0.0, 0.0) if other else (0.47 * n * length, 0.0, 0.0)
+    spring = kt.forces.Spring(f"link{n - 1}", (length, 0, 0), anchor, 1e6, other=other)
+    found = kt.relax(model, 0.1 * np.sin(np.arange(n)) if other is None else 0.2 * bent(n), forces=[spring])
+    assert found.residual < 1e-8
+    last = kt.body_poses(model, found.q)[n - 1]
+    assert np.abs(last @ [length, 0, 0, 1] - [*anchor, 1]).max() < 1e-4

@@ -20,7 +20,6 @@ from ..kernels.steppers import Body, Work
 from ..model.model import Model
 from ..typing import Array
 
-
 MANY = 64  # springs to the world, above which they go into the tree
 
 

@@ -45,7 +45,9 @@ SINGULAR = 1e-15  # a pivot that is this small a part of what it is a sum of is 
 
 
 @kernel
-def factor(topology, acts, body_links, body_poses, armature, stretch, free, time, rate, convex, inner, links, axes, room, rows):
+def factor(
+    topology, acts, body_links, body_poses, armature, stretch, free, time, rate, convex, inner, links, axes, room, rows
+):  # fmt: skip
     """Factor M rate + H at the configuration that `static_force` was called for; returns the number of negative pivots.
 
     `rate` is 1 / h^2, `free` (nv) has zeros where a limit holds a freedom. -1 is returned where a pivot is zero.
