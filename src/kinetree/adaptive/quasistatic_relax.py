@@ -7,6 +7,9 @@ A quasi-static step of length h moves a body by h^2 M^-1 F, with F the joint for
 a short step along the accelerations while h is small, and Newton's step when it is large. h follows from how much of
 the work that was foretold, F dx - dx H dx / 2, the forces have done; a step in which they have done none is not taken.
 So the body goes downhill, to an equilibrium that is stable, and near it the error is squared with every step.
+
+It is solved along the tree (`quasistatic_newton`). Where the matrix is not positive, a small body takes the stiffness
+of every mode as positive, a large one (or one that stiff springs hold up) takes what of H is convex.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix;
 FAR = 0.5  # rad, m: no joint moves further in one step
 GOOD, POOR, NONE = 0.75, 0.25, 0.05  # part of the foretold work that was done: go on faster, slower, not at all
 FASTER, SLOWER = 10.0, 0.1  # what is done to h^2 then
+LONGEST = 1e20  # s2: a step so long that it is Newton's
 SMALLEST = 1e-30  # s2: a step so short that nothing moves any more
 BENDS = 3  # how often a step is bent before h is made shorter
 NUDGE = 1e-6  # rad, m: for differences of F
@@ -256,7 +260,7 @@ class _Descent:
         else:
             self.rejected += 1
         if part > GOOD and longest <= FAR:
-            self.h2 *= FASTER
+            self.h2 = min(self.h2 * FASTER, LONGEST)
         elif part < POOR:
             self.h2 *= SLOWER
 
