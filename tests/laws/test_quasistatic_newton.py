@@ -45,7 +45,7 @@ def test_the_step_along_the_tree_is_that_of_the_matrix(monkeypatch):
         model, descent = a_body_under_all_that_acts(seed)
         if model.nv == 0:
             continue
-        monkeypatch.setattr(quasistatic_newton, "MANY", 64 if seed % 2 else 0)  # or in it
+        monkeypatch.setattr(quasistatic_newton, "MANY", 64 if seed % 2 else 0)  # 0: all stand in the tree
         free = np.random.default_rng(seed).random(model.nv) < 0.9
         H, M = stiffness(model, descent.force, descent.q), kt.mass_matrix(model, descent.q)
         newton = TreeNewton(model, descent.body, descent.acts, descent.work, 0.0)
