@@ -98,7 +98,7 @@ def test_a_simulation_relaxes_under_what_acts_on_it_now():
     assert np.abs(simulation.q - found.q).max() < 1e-6
 
 
-def test_conjugate_gradients_find_what_the_matrix_finds(monkeypatch):
+def test_the_tree_finds_what_the_matrix_finds(monkeypatch):
     """The way for large bodies ends where the way for small ones does."""
     model = kt.models.molecule(60 if ENABLED else 12, branching=0.1)
     q = model.random_state(0)[0]

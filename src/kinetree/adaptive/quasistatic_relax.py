@@ -7,6 +7,9 @@ A quasi-static step of length h moves a body by h^2 M^-1 F, with F the joint for
 a short step along the accelerations while h is small, and Newton's step when it is large. h follows from how much of
 the work that was foretold, F dx - dx H dx / 2, the forces have done; a step in which they have done none is not taken.
 So the body goes downhill, to an equilibrium that is stable, and near it the error is squared with every step.
+
+It is solved along the tree (`quasistatic_newton`). Where the matrix is not positive, a small body takes the stiffness
+of every mode as positive, a large one (or one that stiff springs hold up) takes what of H is convex.
 """
 
 from __future__ import annotations
@@ -27,21 +30,21 @@ from ..forces import Callback, build_acts
 from ..forces import Gravity as GravityForce
 from ..kernels import layout as at
 from ..kernels import manifold
-from ..kernels.aba import aba
 from ..kernels.acts import Acts
 from ..kernels.quasistatic_static import static_force
 from ..kernels.steppers import Body, Work
 from ..model.model import Model
 from ..typing import Array, ArrayLike
+from .quasistatic_newton import TreeNewton
 
-DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix; above, by conjugate gradients
+DENSE = 400  # degrees of freedom up to which H is built and solved as a matrix; above, along the tree
 FAR = 0.5  # rad, m: no joint moves further in one step
 GOOD, POOR, NONE = 0.75, 0.25, 0.05  # part of the foretold work that was done: go on faster, slower, not at all
 FASTER, SLOWER = 10.0, 0.1  # what is done to h^2 then
+LONGEST = 1e20  # s2: a step so long that it is Newton's
 SMALLEST = 1e-30  # s2: a step so short that nothing moves any more
+BENDS = 3  # how often a step is bent before h is made shorter
 NUDGE = 1e-6  # rad, m: for differences of F
-FORCING = 0.1  # conjugate gradients stop at this part of the residual
-TURNS = 300  # of conjugate gradients in a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +165,10 @@ class _Descent:
         self.F = self.force(self.q)
         self.h2 = 1e-2
         self.rejected = 0
-        self._unstable = False
+        self.newton: TreeNewton | None = None
+        self.convex = False
+        self.stuck = False  # whether a stiff spring has made a step by the matrix a poor one
+        self.uneven = bool(acts.external[:, :3].any() or acts.wrenches[:, :3].any() or acts.wrench_links[:, 1].any())
 
     def force(self, q: Array) -> Array:
         """Return the joint forces at rest [nv]."""
@@ -182,10 +188,10 @@ class _Descent:
         q[at_q] = np.clip(q[at_q], self.low[scalar], self.high[scalar])
         return q
 
-    def moved(self, dx: Array) -> tuple[Array, Array]:
-        """Return the configuration after a step, within the limits, and the step that it really was."""
+    def moved(self, start: Array, dx: Array) -> tuple[Array, Array]:
+        """Return the configuration after a step from `start`, within the limits, and the step that it really was."""
         q = np.empty(self.model.nq)
-        manifold.integrate(self.model.topology, self.q, dx, 1.0, q)
+        manifold.integrate(self.model.topology, start, dx, 1.0, q)
         scalar = self.place >= 0
         before = q[self.place[scalar]].copy()
         q = self._inside(q)
@@ -230,30 +236,93 @@ class _Descent:
 
     def _step(self, free: np.ndarray) -> None:
         """Take one step, as long as the forces do about the work that was foretold; or only make h shorter."""
-        self._unstable = False
-        dx, foretold = self._dense(free) if self.model.nv <= DENSE else self._iterative(free)
+        dx, foretold = self._direction(free)
         longest = np.abs(dx).max(initial=0.0)
         if longest > FAR:
             share = FAR / longest
             dx = dx * share
             foretold *= share * (2.0 - share)  # of a quadratic whose top is at 1
-        q, dx = self.moved(dx)
+        q, dx = self.moved(self.q, dx)
         F = self.force(q)
         done = 0.5 * float((self.F + F) @ dx)
+        part = _part(done, foretold, F)
+        if self.newton is not None and foretold > 0.0:
+            if part < GOOD and len(self.acts.springs):
+                q, F, done = self._bend(self.newton, q, dx)
+            elif part > GOOD and self.convex:
+                q, F, done = self._stretch(q, dx, F, done)
+            part = _part(done, foretold, F)
+        elif part < POOR and len(self.acts.springs):
+            self.stuck = True
         before, after = float(np.linalg.norm(self.F[free])), float(np.linalg.norm(F[free]))
-        part = done / foretold if foretold > 0 else -1.0
-        if not math.isfinite(after):
-            part = -1.0
         if part > NONE or (after < 0.5 * before and math.isfinite(after) and done > -1e-12 * before):
             self.q, self.F = q, F
         else:
             self.rejected += 1
-        if self._unstable:
-            self.h2 *= 0.3
-        elif part > GOOD and longest <= FAR:
-            self.h2 *= FASTER
+        if part > GOOD and longest <= FAR:
+            self.h2 = min(self.h2 * FASTER, LONGEST)
         elif part < POOR:
             self.h2 *= SLOWER
+
+    def _stretch(self, q: Array, dx: Array, F: Array, done: float) -> tuple[Array, Array, float]:
+        """Make a step twice as long as long as the forces go on to do more work: what is convex is often too stiff."""
+        while 2.0 * np.abs(dx).max() <= FAR:
+            further, more = self.moved(q, dx)
+            ahead = self.force(further)
+            work = 0.5 * float((F + ahead) @ more)
+            if not (work > 0.0 and float(ahead @ dx) > 0.0):
+                break
+            q, F, done, dx = further, ahead, done + work, 2.0 * dx
+        return q, F, done
+
+    def _bend(self, newton: TreeNewton, q: Array, dx: Array) -> tuple[Array, Array, float]:
+        """Bend a step that did too little work: take back what is of second order in how it stretches the springs.
+
+        Returns where that ends, the force there and the work done: that of the springs by their energies, that of all
+        else by Simpson's rule.
+        """
+        self.force(self.q)
+        start, before = newton.stretches()
+        wanted = start + newton.apart @ dx
+        done = self._soft_work(self.q, dx)
+        F = self.force(q)
+        now, energy = newton.stretches()
+        for _ in range(BENDS):
+            further = newton.undo(now - wanted)
+            if not np.abs(further).max(initial=0.0) <= FAR:
+                break
+            end, further = self.moved(q, further)
+            done += self._soft_work(q, further)
+            q, F = end, self.force(end)
+            now, energy = newton.stretches()
+        return q, F, done + before - energy
+
+    def _soft_work(self, q: Array, dx: Array) -> float:
+        """Return the work of all but the springs on the way dx from q."""
+        acts = self.acts
+        self.acts = acts._replace(springs=acts.springs[:0], spring_links=acts.spring_links[:0])
+        total, place = 0.0, np.empty(self.model.nq)
+        for share, weight in ((0.0, 1.0), (0.5, 4.0), (1.0, 1.0)):
+            manifold.integrate(self.model.topology, q, dx, share, place)
+            total += weight * float(self.force(place) @ dx) / 6.0
+        self.acts = acts
+        return total
+
+    def _direction(self, free: np.ndarray) -> tuple[Array, float]:
+        """Return a step and the work foretold: along the tree, or by the matrix where it is small and has to be."""
+        small = self.model.nv <= DENSE
+        if not (small and self.uneven):
+            self.newton = TreeNewton(self.model, self.body, self.acts, self.work, self.now)
+            self.force(self.q)  # the links stand where the last trial was
+            F = np.where(free, self.F, 0.0)
+            for convex in (False, True) if self.stuck or not small else (False,):
+                self.convex = convex
+                x = self.newton.step(F, free, 1.0 / self.h2, convex)
+                if x is not None:
+                    inertia = inverse_dynamics(self.model, self.q, self.still, x, gravity=(0.0, 0.0, 0.0))
+                    return x, 0.5 * float(F @ x + x @ inertia / self.h2)
+        self.newton = None
+        return self._dense(free) if small else (np.zeros(self.model.nv), 0.0)
 
     def _stiffness(self) -> Array:
         """Return H by central differences."""
@@ -288,63 +357,6 @@ class _Descent:
         dx[free] = x
         return dx, float(F @ x - 0.5 * x @ (even @ x))
 
-    def _iterative(self, free: np.ndarray) -> tuple[Array, float]:
-        """Solve it by conjugate gradients, with (M + h^2 K)^-1 by the articulated-body algorithm as a guide.
-
-        K are the springs of the joints. A direction along which the body is not stiff enough ends the search.
-        """
-        model = self.model
-        guide = self.body.armature + (self.h2 * self.acts.stiffness if len(self.acts.stiffness) else 0.0)
-        guide = np.where(free, guide, 1e12 * max(model.total_mass, 1.0))
-        stiff = Body(self.body.topology, self.body.constants, guide, self.body.body_links, self.body.body_poses_in_link)
-
-        def precondition(r: Array) -> Array:
-            out = _solve_inertia(stiff, self.q, self.still, r, self.work)
-            out[~free] = 0.0
-            return self.h2 * out
-
-        def apply(p: Array) -> tuple[Array, Array]:
-            size = float(np.abs(p).max())
-            q = np.empty(model.nq)
-            manifold.integrate(model.topology, self.q, p, NUDGE / size, q)
-            ahead = self.force(q)
-            manifold.integrate(model.topology, self.q, p, -NUDGE / size, q)
-            bent = (self.force(q) - ahead) * (size / (2 * NUDGE))
-            inertia = inverse_dynamics(model, self.q, self.still, p, gravity=(0.0, 0.0, 0.0))
-            return np.where(free, bent, 0.0), np.where(free, inertia / self.h2, 0.0)
-
-        F = np.where(free, self.F, 0.0)
-        x, r = np.zeros(model.nv), F.copy()
-        hx = np.zeros(model.nv)
-        z = precondition(r)
-        p, rz = z.copy(), float(r @ z)
-        first = float(np.linalg.norm(F))
-        for turn in range(TURNS):
-            if not (1e-200 < float(np.abs(p).max(initial=0.0)) < 1e200 and 0.0 < rz < math.inf):
-                break
-            bent, inertia = apply(p)
-            total = bent + inertia
-            with np.errstate(over="ignore", invalid="ignore"):
-                stiffness = float(p @ total)
-            if not math.isfinite(stiffness):
-                break
-            if stiffness <= 0.0:  # unstable along p: so long a step says nothing about it
-                self._unstable = True
-                if turn == 0:  # downhill, as far as if the body were as stiff as it is unstable
-                    alpha = rz / max(abs(stiffness), 1e-300)
-                    x, hx = alpha * p, alpha * bent
-                break
-            alpha = rz / stiffness
-            x += alpha * p
-            hx += alpha * bent
-            r -= alpha * total
-            if float(np.linalg.norm(r)) <= FORCING * min(1.0, math.sqrt(first)) * first:
-                break
-            z = precondition(r)
-            rz, before = float(r @ z), rz
-            p = z + (rz / before) * p
-        return x, float(F @ x - 0.5 * x @ hx)
-
     def _is_stable(self, free: np.ndarray) -> bool | None:
         """Whether H is positive definite on the free joints, to the accuracy of its differences."""
         if self.model.nv > DENSE or not np.isfinite(self.F).all():
@@ -357,16 +369,6 @@ class _Descent:
         return bool(values[0] > -1e-7 * max(abs(values[0]), abs(values[-1]), 1e-300))
 
 
-def _solve_inertia(body: Body, q: Array, still: Array, r: Array, work: Work) -> Array:
-    """Return (M + diagonal)^-1 r by the articulated-body algorithm."""
-    out = np.empty(len(r))
-    aba(
-        body.topology, body.constants, body.armature, q, still, r, np.zeros((0, 6)), body.body_links,
-        body.body_poses_in_link, (0.0, 0.0, 0.0), work.links, work.axes, out,
-    )  # fmt: skip
-    return out
-
-
 def _coordinates(model: Model) -> np.ndarray:
     """Return for every freedom the coordinate that it changes, -1 for those of a quaternion."""
     place = np.full(model.nv, -1, dtype=np.int64)
@@ -376,6 +378,11 @@ def _coordinates(model: Model) -> np.ndarray:
         for k in range(row[at.DOF]):
             place[row[at.V] + k] = row[at.Q] + k
     return place
+
+
+def _part(done: float, foretold: float, F: Array) -> float:
+    """Return which part of the work foretold was done; -1 where that means nothing."""
+    return done / foretold if foretold > 0 and math.isfinite(done) and np.isfinite(F).all() else -1.0
 
 
 def _largest(F: Array, free: np.ndarray) -> float:

@@ -138,13 +138,16 @@ def _quasistatics() -> None:
     from ..adaptive.quasistatic import Quasistatic
     from ..adaptive.quasistatic_call import quasistatic_acceleration
     from ..adaptive.quasistatic_relax import relax
+    from ..forces import Spring
     from ..simulation import Simulation
 
     model = library.chain(3)
     quasistatic_acceleration(model, model.neutral())
     for share in (1.0, None):
         Simulation(model, method=Quasistatic(hand_over=share)).step()
-    relax(model, must_converge=False, most=1)
+    for other in (None, 0):
+        spring = Spring(2, (0.0, 0.0, 0.0), (0.0, 0.0, 0.3), 1e6, other=other)
+        relax(model, model.random_state(0)[0], forces=[spring], must_converge=False, most=20)
 
 
 def _soft() -> None:
