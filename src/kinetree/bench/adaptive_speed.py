@@ -36,7 +36,7 @@ EVERY = 20  # steps from one choice of the joints to the next, as in the paper
 DT = 1e-4
 OVER_ABA = {(1, 1): 60.0, (50, 1): 3.0}
 SLOWEST, YARDSTICK, OVER_PINOCCHIO = 0.65, 6.0, 150.0
-SHORT = 5  # steps of a full method that are timed at once: one or two milliseconds, between two interruptions
+SHORT = 20  # steps of a full method that are timed at once: a few milliseconds, between two interruptions
 TURNS = 8  # bursts in a row from the same state
 FORCE = 1e-3  # N: what the forces do to the motion does not matter here
 BEND = 0.02  # rad: a hanging pendulum that is bent a little at every joint
@@ -79,7 +79,7 @@ def pushed(model: Model, forces: int, method: Method) -> Burst:
 
     steps = SHORT
     if isinstance(method, Adaptive):  # whole periods, so that a choice counts as often as it is made
-        steps = EVERY if (method.joints or 0) > NEAR else 5 * EVERY
+        steps = 5 * EVERY if (method.joints or 0) > NEAR else 50 * EVERY  # so many that the call itself does not count
     return Burst(ready, lambda: simulation.step(steps), steps)
 
 
