@@ -81,7 +81,7 @@ def test_a_burst_begins_in_the_same_state(method):
     np.testing.assert_allclose(states[0], states[1], atol=1e-12)
     assert np.abs(states[0] - start).max() < 0.05
     assert simulation.stats["steps"] == 2 * (2 * speed.EVERY + burst.steps)
-    assert burst.steps == (5 * speed.EVERY if isinstance(method, kt.Adaptive) else speed.SHORT)
+    assert burst.steps == (50 * speed.EVERY if isinstance(method, kt.Adaptive) else speed.SHORT)
     assert len(simulation._applied) == 2
 
 
